@@ -288,6 +288,25 @@ class Processes(Scripts):
         self.assertEqual(first().status, 200)
         self.assertEqual(server.get("/pid.php").status, 200)
 
+    def test_a_request_that_has_waited_for_too_long_is_not_begun(self):
+        """Also where its front was held up itself: a process has nothing to do when it looks again."""
+        server = self.scripts(workers=1, settings={"script_queue_timeout": 2, "worker_num": 1})
+        gate = self.root / "gate"
+        first = self.beside(lambda: server.get(f"/stand.php?gate={gate}"))
+        self.begun("gate")
+        late = self.beside(lambda: server.get("/pid.php"))
+        scripts = lambda: server.status()["scripts"]  # noqa: E731
+        until("it waits", lambda: scripts()["longest_wait"] > 0)
+        front = next(worker["pid"] for worker in server.status()["workers"] if worker["role"] == "worker")
+        os.kill(front, signal.SIGSTOP)
+        gate.touch()
+        until("the process has ended the first one", lambda: scripts()["running"] == [])
+        until("the time is over", lambda: scripts()["longest_wait"] > 2000)
+        os.kill(front, signal.SIGCONT)
+        self.assertEqual(late().status, 503)
+        self.assertEqual(first().status, 200)
+        self.assertEqual(server.get("/pid.php").status, 200)
+
     def test_beyond_what_it_can_do_each_request_is_answered_or_refused(self):
         """Twice as many as there is room for: those that have a place are all answered, in their order, the others at
         once, and the server is as before afterwards."""

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use crate::descriptor;
 
-/// How often times are looked at, at most and at least.
+/// How often the time of silent scripts is looked at, at most and at least.
 const TICKS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
 /// How long things may take.
@@ -43,8 +43,7 @@ impl Patience {
     }
 
     fn tick(&self) -> Duration {
-        let shortest = self.silent.map_or(self.waiting, |silent| silent.min(self.waiting));
-        (shortest / 4).clamp(TICKS.0, TICKS.1)
+        self.silent.map_or(TICKS.1, |silent| (silent / 4).clamp(TICKS.0, TICKS.1))
     }
 }
 
@@ -83,6 +82,8 @@ pub(crate) struct Desk {
     waiting: RefCell<VecDeque<Rc<Waiter>>>,
     /// Something has a time again.
     timed: Notify,
+    /// A request waits where none did.
+    queued: Notify,
 }
 
 /// Why there is no process for a request.
@@ -99,7 +100,7 @@ impl Desk {
     pub(crate) fn open(handover: &'static Handover, slot: usize, patience: Patience) -> Option<Rc<Self>> {
         let front = Front::sit(handover, slot)?;
         let (active, waiting) = (RefCell::default(), RefCell::default());
-        let desk = Rc::new(Self { front, patience, active, waiting, timed: Notify::new() });
+        let desk = Rc::new(Self { front, patience, active, waiting, timed: Notify::new(), queued: Notify::new() });
         tokio::task::spawn_local(Rc::clone(&desk).listen());
         tokio::task::spawn_local(Rc::clone(&desk).watch_times());
         Some(desk)
@@ -152,8 +153,10 @@ impl Desk {
         self.tell_waiting();
     }
 
-    /// Gives a process to the request that has waited longest; back where none waits.
+    /// Gives a process to the request that has waited longest; back where none waits. What has waited for too long is
+    /// not begun any more.
     fn hand(&self, held: Held) -> Option<Held> {
+        self.drop_late();
         let Some(waiter) = self.waiting.borrow_mut().pop_front() else { return Some(held) };
         waiter.number.set(Some(self.enter(held)));
         if let Some(waker) = waiter.waker.take() {
@@ -190,7 +193,7 @@ impl Desk {
     /// Tells the others since when requests wait here, and looks once more, as the hand-over wants it.
     fn tell_waiting(&self) {
         loop {
-            let since = self.waiting.borrow().front().and_then(|waiter| waiter.since.get());
+            let since = self.waits_since();
             self.front.waits(since.map(|since| since.elapsed().as_millis() as u64));
             let Some(held) = since.and_then(|_| self.front.take()) else { return };
             if let Some(held) = self.hand(held) {
@@ -226,6 +229,9 @@ impl Desk {
         }
         let waiter = Rc::new(Waiter::default());
         waiter.since.set(Some(Instant::now()));
+        if self.waiting.borrow().is_empty() {
+            self.queued.notify_one();
+        }
         self.waiting.borrow_mut().push_back(Rc::clone(&waiter));
         self.timed.notify_one();
         let place = Place { desk: Rc::clone(self), waiter };
@@ -234,32 +240,51 @@ impl Desk {
         poll_fn(|cx| place.poll(cx, gone.as_mut())).await
     }
 
-    /// Looks at times, while there is anything that has one.
+    /// Looks at times, while there is anything that has one: at that of waiting requests when it is over, for who is to
+    /// be refused is to know it then.
     async fn watch_times(self: Rc<Self>) {
+        let mut tick = Instant::now();
         loop {
             let idle = self.waiting.borrow().is_empty() && self.active.borrow().iter().all(Option::is_none);
             if idle {
                 self.timed.notified().await;
+                tick = Instant::now() + self.patience.tick();
             }
-            tokio::time::sleep(self.patience.tick()).await;
-            self.expire();
-            self.condemn();
+            let due = self.first_expiry().map_or(tick, |expiry| expiry.min(tick));
+            tokio::select! {
+                () = tokio::time::sleep_until(due.into()) => self.expire(),
+                () = self.queued.notified() => {}
+            }
+            if Instant::now() >= tick {
+                tick = Instant::now() + self.patience.tick();
+                self.condemn();
+            }
         }
     }
 
-    /// Requests that have waited for too long.
+    /// When the request that has waited longest has done so for too long.
+    fn first_expiry(&self) -> Option<Instant> {
+        self.waits_since().map(|since| since + self.patience.waiting)
+    }
+
+    fn waits_since(&self) -> Option<Instant> {
+        self.waiting.borrow().front().and_then(|waiter| waiter.since.get())
+    }
+
+    /// Refuses requests that have waited for too long.
     fn expire(&self) {
-        let mut waiting = self.waiting.borrow_mut();
-        let late = |waiter: &Waiter| waiter.since.get().is_some_and(|since| since.elapsed() >= self.patience.waiting);
-        while waiting.front().is_some_and(|waiter| late(waiter)) {
-            let Some(waiter) = waiting.pop_front() else { break };
+        self.drop_late();
+        self.tell_waiting();
+    }
+
+    fn drop_late(&self) {
+        while self.first_expiry().is_some_and(|expiry| expiry <= Instant::now()) {
+            let Some(waiter) = self.waiting.borrow_mut().pop_front() else { break };
             waiter.expired.set(true);
             if let Some(waker) = waiter.waker.take() {
                 waker.wake();
             }
         }
-        drop(waiting);
-        self.tell_waiting();
     }
 
     /// Kills processes whose scripts have been silent for too long.
