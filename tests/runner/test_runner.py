@@ -15,7 +15,9 @@ from runner import counts, phpt, sections
 from runner.sections import ROOT, SECTIONS, Section, choose
 from runner.session import Done, Session
 
-LONG = ["valgrind", "asan", "kills", "attacks", "traffic", "everything", "requests", "testssl", "sapi", "differential"]
+LONG = [
+    "valgrind", "asan", "kills", "share", "attacks", "traffic", "everything", "requests", "testssl", "sapi", "differential",
+]  # fmt: skip
 WHOLE = [
     "format", "lints", "rules", "readme", "rust", "build", "examples", "toolchain", "samples", "bench", "runner",
     "phpt", "phpt-jit", "ceilings", "sanitize", "xdebug", "e2e", "conformance", "h2spec", "others",
