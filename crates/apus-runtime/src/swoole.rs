@@ -16,9 +16,11 @@ use crate::last_error;
 /// The entry of php.ini that switches the names on; read when the module starts.
 const SETTING: &str = "apus.swoole_compat";
 
-/// Whether the names are wanted.
+/// Whether the names are wanted. Looked up once: nothing changes it after the module's start, and each coroutine asks.
+#[inline]
 pub fn is_on() -> bool {
-    engine::ini_switch(SETTING)
+    static ON: OnceLock<bool> = OnceLock::new();
+    *ON.get_or_init(|| engine::ini_switch(SETTING))
 }
 
 /// Calls a method by the conventions there: what is not possible is a warning and `false`, with the code in `$errCode`

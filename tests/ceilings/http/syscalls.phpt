@@ -1,5 +1,5 @@
 --TEST--
-Ceiling: one read, one write, one wait a request
+Ceiling: one read, one write, the runtime's wait and the loop's for a request that comes alone
 --SKIPIF--
 <?php $tool = ['syscalls' => 'strace', 'syscalls_pipelined' => 'strace', 'allocations' => 'cc', 'flat_memory' => 'wrk']['syscalls'] ?? 'python3'; trim((string) shell_exec("command -v $tool")) || die("skip needs $tool"); ?>
 --FILE--
