@@ -71,6 +71,10 @@ impl Metrics for WorkerMetrics {
     }
 
     fn may_accept(&self) -> bool {
+        // What a coroutine left behind with a fatal error (a session's lock, say) would keep others waiting here.
+        if State::get().is_ok_and(|state| state.faulted.get()) {
+            return false;
+        }
         let full = self.worker.connections_open() >= self.worker.connections.capacity() as u64;
         if full && !self.full.replace(true) {
             let most = self.worker.connections.capacity();
