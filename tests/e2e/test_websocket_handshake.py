@@ -244,6 +244,24 @@ class Handshakes(WebSocketCase):
                 )
                 self.assertEqual(ws.close(), (1000, ""))
 
+    def test_the_open_event_comes_before_the_first_message(self):
+        """Also where that comes with the handshake itself."""
+        server = self.websockets("""
+            $known = [];
+            $server->on('handshake', fn (Request $request, Response $response) => true);
+            $server->on('open', function ($server, $request) use (&$known) { $known[$request->fd] = true; });
+            $server->on('message', function ($server, $frame) use (&$known) {
+                $server->push($frame->fd, isset($known[$frame->fd]) ? 'opened' : 'not opened');
+            });
+        """)
+        for number in range(30):
+            first = websocket.frame(TEXT, b"first")
+            # Some come with it, some right behind it.
+            ws = self.join(server, before=first if number % 2 else b"")
+            if number % 2 == 0:
+                ws.raw(first)
+            self.assertEqual(ws.text(), "opened", number)
+
     def test_a_client_that_leaves_during_it(self):
         server = self.websockets(ECHO + TELL_FD + "$server->on('handshake', function ($request, $response) { note('begun'); Coroutine::sleep(0.1); note('over'); return true; });")
         with server.connect() as client:

@@ -40,9 +40,17 @@ impl Guests {
         let mut entries = self.entries.borrow_mut();
         let vacant = entries.vacant_entry();
         let key = Key::new(GUESTS, vacant.key() as u32, of.next_generation());
-        let bell = of.bell(key);
-        bell.waker().wake_by_ref();
-        vacant.insert(Guest { key, bell, future: Some(future) });
+        vacant.insert(Guest { key, bell: of.bell(key), future: Some(future) });
+        drop(entries);
+        // Not by its bell, which would be heard a turn later: what was begun first goes first.
+        self.woken.borrow_mut().push(key);
+        of.ask(GUESTS);
+    }
+
+    /// Whether one is to be polled.
+    #[inline]
+    pub(crate) fn are_woken(&self) -> bool {
+        !self.woken.borrow().is_empty()
     }
 
     fn poll(&self, key: Key) {

@@ -201,7 +201,8 @@ impl Loop {
         }
     }
 
-    /// Polls a future beside everything else, as a part of this loop's turns.
+    /// Polls a future beside everything else, as a part of this loop's turns: for the first time before any source is
+    /// run that is not run now.
     pub fn spawn(&self, future: impl Future<Output = ()> + 'static) {
         self.guests.add(self, Box::pin(future));
     }
@@ -286,6 +287,11 @@ impl Loop {
         let mut asked = self.asked.take();
         let mut later = Vec::new();
         for id in asked.drain(..) {
+            if self.guests.are_woken() {
+                // What the last source has begun (the open event of a connection, say) comes before what the next one
+                // has heard of it.
+                let _ = self.guests.run(cx);
+            }
             let source = {
                 let sources = self.sources.borrow();
                 let Some(entry) = sources.get(usize::from(id)) else { continue };

@@ -213,7 +213,8 @@ impl PhpApp {
                 if let Some(open) = &self.on.open
                     && let Some(handling) = self.opened(open, request, &message_conn)
                 {
-                    tokio::task::spawn_local(handling);
+                    // By the loop, which also runs the connection: before its first message.
+                    self.calling.handlers.state.events.spawn(handling);
                 }
             }
         }
@@ -324,7 +325,7 @@ impl App for PhpApp {
                 EdgeOutcome::Later(found) => {
                     let app = Rc::clone(app);
                     let begin = move |request, response: &Responder| {
-                        tokio::task::spawn_local(app.shake_hands(request, response.clone()));
+                        app.calling.handlers.state.events.spawn(app.shake_hands(request, response.clone()));
                         None
                     };
                     files::first(found, None, begin, response)
