@@ -5,6 +5,7 @@ import pathlib
 import signal
 import statistics
 import time
+import unittest
 
 # What may come and go: buffers of clients that are being answered, a process more while another leaves.
 MASTER_BOUND = 1 << 20
@@ -128,3 +129,13 @@ def pss(pid):
     except OSError:
         return 0
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
+
+
+def counted(soak, options):
+    """Runs a soak, a test case; the last line counts. The exit code."""
+    soak.options = options
+    print(f"seed {options.seed}", flush=True)
+    result = unittest.TextTestRunner(verbosity=0).run(soak())
+    bad = len(result.failures) + len(result.errors)
+    print(f"{len(result.skipped)} skipped\n{result.testsRun - bad - len(result.skipped)} passed, {bad} failed")
+    return 1 if bad else 0

@@ -25,7 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "e2e")]
 
 import hooks  # noqa: E402
 import support  # noqa: E402
-from disturbance import Chaos, Memory  # noqa: E402
+from disturbance import Chaos, Memory, counted  # noqa: E402
 from lib import servers  # noqa: E402
 from lib.websocket import CLOSE, WebSocket, code_of  # noqa: E402
 
@@ -241,14 +241,5 @@ def parse():
     return parser.parse_args()
 
 
-def main():
-    Soak.options = parse()
-    print(f"seed {Soak.options.seed}", flush=True)
-    result = unittest.TextTestRunner(verbosity=0).run(Soak())
-    bad = len(result.failures) + len(result.errors)
-    print(f"{len(result.skipped)} skipped\n{result.testsRun - bad - len(result.skipped)} passed, {bad} failed")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(counted(Soak, parse()))

@@ -16,14 +16,13 @@ import sys
 import tempfile
 import threading
 import time
-import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "e2e")]
 
 import support  # noqa: E402
-from disturbance import Chaos, Memory  # noqa: E402
+from disturbance import Chaos, Memory, counted  # noqa: E402
 from serve_cases import Browser  # noqa: E402
 from test_serve_wordpress import WordPress, picture  # noqa: E402
 
@@ -249,14 +248,5 @@ def parse():
     return parser.parse_args()
 
 
-def main():
-    Soak.options = parse()
-    print(f"seed {Soak.options.seed}", flush=True)
-    result = unittest.TextTestRunner(verbosity=0).run(Soak())
-    bad = len(result.failures) + len(result.errors)
-    print(f"{len(result.skipped)} skipped\n{result.testsRun - bad - len(result.skipped)} passed, {bad} failed")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(counted(Soak, parse()))

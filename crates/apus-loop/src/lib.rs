@@ -344,8 +344,9 @@ struct Driver {
     task: Option<Waker>,
 }
 
-/// Has the task polled again once the runtime has looked at its own.
-fn after_the_others(cx: &mut Context<'_>) {
+/// Has the task polled again once the runtime has looked at what its descriptors bring. After a plain wake-up it would
+/// do so only every 61 polls.
+pub fn after_the_others(cx: &mut Context<'_>) {
     let _ = pin!(tokio::task::yield_now()).poll(cx);
 }
 

@@ -1,15 +1,7 @@
-//! Tasks that wait for something that happens to a connection, and those that let others go first.
+//! Tasks that wait for something that happens to a connection.
 
 use std::cell::RefCell;
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Waker};
-
-/// Has the task polled again once the runtime has looked at what its sockets bring. After a plain wake-up it would do
-/// so only every 61 polls.
-pub(crate) fn after_the_others(cx: &mut Context<'_>) {
-    let _ = pin!(tokio::task::yield_now()).poll(cx);
-}
+use std::task::Waker;
 
 /// Wakers to call once. Empty it costs no allocation.
 #[derive(Default)]

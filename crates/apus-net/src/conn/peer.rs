@@ -9,7 +9,7 @@ use crate::account::Holder;
 use crate::body::BodyError;
 use crate::exchange::UnreadBody;
 use crate::input::Receive;
-use crate::wake::after_the_others;
+use apus_loop::after_the_others;
 
 impl Conn {
     /// Reads once. Asks the kernel a second time only when the buffer was filled to its end.

@@ -40,8 +40,8 @@ use crate::message_runner;
 use crate::request::Request;
 use crate::response::Responder;
 use crate::runners::Run;
-use crate::wake::after_the_others;
 use crate::worker::bump;
+use apus_loop::after_the_others;
 
 use barred::is_barred;
 use share::Share;

@@ -24,8 +24,8 @@ use crate::http1;
 use crate::http2::{Closed, Event, Read, Session};
 use crate::info::ConnInfo;
 use crate::input::Input;
-use crate::wake::after_the_others;
 use crate::worker::{Counters, bump};
+use apus_loop::after_the_others;
 
 /// Rounds of reading and sending before other connections have their turn.
 const MAX_ROUNDS: u32 = 4;
