@@ -1,9 +1,11 @@
 """Master and workers as the system sees them: signals, files, users, sockets handed over."""
 
 import grp
+import json
 import os
 import pathlib
 import pwd
+import select
 import signal
 import socket
 import stat
@@ -56,8 +58,21 @@ class Signals(Case):
         # opcache tells versions apart by the second of the file's time.
         os.utime(code, (code.stat().st_mtime + 2,) * 2)
         self.assertTrue(server.control("reload wait")["ok"])
-        # The old worker takes what has come before it heard that it is to leave.
-        until("the new code answers", lambda: server.get().body == b"new")
+        self.assertEqual(server.get().body, b"new")
+
+    def test_a_reload_is_over_when_no_old_worker_accepts(self):
+        server = self.serve("$response->end((string) getmypid());")
+        (old,) = server.workers()
+        os.kill(old, signal.SIGSTOP)
+        with socket.socket(socket.AF_UNIX) as control:
+            control.settimeout(PATIENCE)
+            control.connect(server.ready["control"])
+            control.sendall(b"reload wait\n")
+            until("the new one serves", lambda: any(one["pid"] != old and one["state"] == "serving" for one in server.status()["workers"]))
+            self.assertEqual(select.select([control], [], [], 0)[0], [])
+            os.kill(old, signal.SIGCONT)
+            self.assertTrue(json.loads(control.makefile("rb").readline())["ok"])
+        self.assertNotEqual(int(server.get().body), old)
 
     def test_usr2_changes_nothing(self):
         server = self.serve(settings={"worker_num": 2})

@@ -30,7 +30,8 @@ pub(crate) fn stop(args: &StopArgs) -> Outcome<()> {
         .advise(format!("apus stop --pid {} --now", server.pid)))
 }
 
-/// `apus reload`: all new workers serve when this returns, unless the caller would not wait.
+/// `apus reload`: all new workers serve and the old ones accept nothing when this returns, unless the caller would not
+/// wait.
 pub(crate) fn reload(args: &ReloadArgs) -> Outcome<()> {
     let server = control::select(&args.target, &control::directories())?;
     if args.certificates {

@@ -145,6 +145,18 @@ impl Control {
         self.worker.is_draining()
     }
 
+    /// Ready when the worker drains and its listeners have taken their last connections.
+    pub fn accepts_no_more(self: &Rc<Self>) -> impl Future<Output = ()> + use<> {
+        let worker = Rc::clone(&self.worker);
+        poll_fn(move |cx| {
+            if worker.is_draining() && !worker.accepts() {
+                return Poll::Ready(());
+            }
+            worker.none_accepts.register(cx.waker());
+            Poll::Pending
+        })
+    }
+
     /// Drains, and closes every connection at once.
     pub fn abort(&self) {
         self.drain();

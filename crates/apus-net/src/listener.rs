@@ -23,7 +23,7 @@ use crate::port::Port;
 use crate::shared::SharedSocket;
 use crate::sys;
 use crate::wire::Wire;
-use crate::worker::Worker;
+use crate::worker::{Accepting, Worker};
 
 /// Connections taken in one turn while few wait: what the others do not have in hand is left to other workers, should
 /// the first one's handler keep this worker busy.
@@ -54,6 +54,7 @@ const ROOM_CHECK: Duration = Duration::from_millis(250);
 /// Accepts on one socket until the worker drains.
 pub(crate) async fn run<A: App>(app: Rc<A>, listener: SharedSocket, port: Rc<Port>, conns: Rc<Conns>) {
     let worker = Rc::clone(&port.worker);
+    let _accepting = Accepting::new(&worker);
     let pace = Pace::new(if port.config.tls.is_some() { port.config.handshake_rate } else { 0 });
     let arrivals = Rc::new(Arrivals { app, port, conns, pace, awaited: Rc::default() });
     let begin_at_once = if arrivals.port.config.tls.is_some() { HANDSHAKES_AT_ONCE } else { BEGIN_AT_ONCE };

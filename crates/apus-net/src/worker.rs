@@ -191,6 +191,25 @@ impl Metrics for NoMetrics {
     }
 }
 
+/// A listener may take connections while it has one of these.
+pub(crate) struct Accepting(Rc<Worker>);
+
+impl Accepting {
+    pub(crate) fn new(worker: &Rc<Worker>) -> Self {
+        worker.accepting.set(worker.accepting.get() + 1);
+        Self(Rc::clone(worker))
+    }
+}
+
+impl Drop for Accepting {
+    fn drop(&mut self) {
+        self.0.accepting.set(self.0.accepting.get() - 1);
+        if !self.0.accepts() {
+            self.0.none_accepts.wake_all();
+        }
+    }
+}
+
 /// What the connections of a worker share.
 pub(crate) struct Worker {
     pub(crate) metrics: Rc<dyn Metrics>,
@@ -209,6 +228,10 @@ pub(crate) struct Worker {
     draining: Cell<Option<u64>>,
     /// Wakes listeners when draining begins.
     pub(crate) stop_accepting: Notify,
+    /// Listeners that may still take a connection.
+    accepting: Cell<usize>,
+    /// Tasks waiting until none does.
+    pub(crate) none_accepts: WakerList,
     /// Wakes listeners when there is room for a connection again.
     pub(crate) room: Notify,
     /// Wakes the sweep when the first connection opens.
@@ -230,6 +253,8 @@ impl Worker {
             output_fell: WakerList::default(),
             draining: Cell::new(None),
             stop_accepting: Notify::new(),
+            accepting: Cell::new(0),
+            none_accepts: WakerList::default(),
             room: Notify::new(),
             busy: Notify::new(),
             idle: WakerList::default(),
@@ -267,6 +292,11 @@ impl Worker {
     #[inline]
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.get().is_some()
+    }
+
+    /// Whether a listener may still take a connection.
+    pub(crate) fn accepts(&self) -> bool {
+        self.accepting.get() > 0
     }
 
     /// When draining began, in milliseconds of the worker's clock.

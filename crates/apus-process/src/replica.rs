@@ -152,6 +152,11 @@ impl Process {
         }
     }
 
+    /// Whether a client may still come to it: a worker that was told to leave takes connections until it hears of it.
+    pub(crate) fn may_accept(&self) -> bool {
+        self.role == Role::Worker && !self.is_silent() && self.slot.state() != WorkerState::Draining
+    }
+
     /// Whether it has closed its channel and is only unwinding.
     pub(crate) fn is_silent(&self) -> bool {
         self.channel.is_none()

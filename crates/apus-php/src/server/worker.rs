@@ -302,7 +302,6 @@ impl Running {
         if self.leaving.replace(true) {
             return;
         }
-        self.worker.draining();
         if self.core.settings.borrow().reload_async {
             self.leave_tasks(Leaving::Drain);
             self.control.drain();
@@ -310,6 +309,11 @@ impl Running {
             self.leave_tasks(Leaving::AtOnce);
             self.control.abort();
         }
+        let (accepts_no_more, worker) = (self.control.accepts_no_more(), Rc::clone(&self.worker));
+        tokio::task::spawn_local(async move {
+            accepts_no_more.await;
+            worker.draining();
+        });
     }
 
     /// After a fatal error the worker finishes what it has begun, and is replaced.

@@ -13,8 +13,8 @@ use crate::control::{ClientId, Control, Request};
 use crate::log;
 use crate::observe::{Page, Text, write_figures};
 use crate::program::{MasterEvent, Program};
+use crate::replica::Process;
 use crate::role::Role;
-use crate::scoreboard::WorkerState;
 use crate::snapshot::Snapshot;
 
 /// Messages heard of one worker at a time, so that none can keep the others unheard.
@@ -164,10 +164,8 @@ impl Master<'_> {
 
     /// Once no worker accepts any more, refuses new clients instead of letting them wait in queues that nobody serves.
     pub(crate) fn close_queues(&mut self) {
-        let all_drain = processes(&self.replicas, &self.leaving)
-            .filter(|process| process.role == Role::Worker)
-            .all(|process| process.is_silent() || process.slot.state() == WorkerState::Draining);
-        if all_drain && !self.closed_queues {
+        let accepts = processes(&self.replicas, &self.leaving).any(Process::may_accept);
+        if !accepts && !self.closed_queues {
             self.closed_queues = true;
             // What systemd passed is systemd's: its queue waits for the next start. Datagrams have no client that waits
             // to be accepted.

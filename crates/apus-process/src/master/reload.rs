@@ -3,7 +3,8 @@
 //! side by side.
 //!
 //! A reload that is asked for while one runs is done once, after it. When a new worker dies before it serves, the new
-//! code is no good: the reload ends there, and the workers not yet replaced go on.
+//! code is no good: the reload ends there, and the workers not yet replaced go on. Otherwise it is over once no worker
+//! that was replaced accepts: the next client meets the new code.
 
 use std::collections::HashSet;
 
@@ -11,7 +12,7 @@ use super::{Master, Phase};
 use crate::control::ClientId;
 use crate::log;
 use crate::program::{MasterEvent, Program};
-use crate::replica::Replica;
+use crate::replica::{Process, Replica};
 use crate::role::Role;
 
 /// Whom a reload concerns; of two that are asked for, the greater is done.
@@ -107,7 +108,8 @@ impl Master<'_> {
                 replica.replace |= replica.current.is_some() && is_old(replica);
             }
         }
-        if reload.failure.is_some() || reload.todo.is_empty() && reload.active.is_empty() {
+        let replaced = reload.todo.is_empty() && reload.active.is_empty();
+        if reload.failure.is_some() || replaced && !self.leaving.iter().any(Process::may_accept) {
             self.finish_reload(program);
         }
     }
