@@ -61,10 +61,16 @@ impl Queue {
         !self.any.load(Ordering::SeqCst)
     }
 
+    /// Whether there are keys.
+    #[inline]
+    pub(crate) fn has_keys(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
     /// Takes the keys in exchange for an empty list.
     #[inline]
     pub(crate) fn take(&self, into: &mut Vec<u64>) {
-        if self.any.load(Ordering::Relaxed) {
+        if self.has_keys() {
             let mut inner = self.lock();
             self.any.store(false, Ordering::SeqCst);
             std::mem::swap(&mut inner.keys, into);

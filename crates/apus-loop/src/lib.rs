@@ -110,6 +110,9 @@ pub trait Source {
         Pace::Done
     }
 
+    /// All that is run in this turn has run: see [`Loop::ask_at_end`].
+    fn turn_ends(&self) {}
+
     /// The loop is over, and nothing of it is run any more: gives up what it holds.
     fn end(&self) {}
 }
@@ -127,6 +130,8 @@ pub struct Loop {
     guests: Rc<Guests>,
     /// Sources to run.
     asked: RefCell<Vec<u16>>,
+    /// Sources to tell of the turn's end.
+    at_end: RefCell<Vec<u16>>,
     queue: Arc<Queue>,
     generation: Cell<u32>,
     watched: RefCell<Numbers>,
@@ -144,6 +149,7 @@ impl Loop {
             sources: RefCell::default(),
             guests: Rc::default(),
             asked: RefCell::default(),
+            at_end: RefCell::default(),
             queue: Arc::default(),
             generation: Cell::new(0),
             watched: RefCell::default(),
@@ -199,6 +205,21 @@ impl Loop {
             self.asked.borrow_mut().push(id.0);
             self.queue.rouse();
         }
+    }
+
+    /// Has a source told of the [turn's end](Source::turn_ends), once, however often this is called in a turn.
+    #[inline]
+    pub fn ask_at_end(&self, id: SourceId) {
+        let mut at_end = self.at_end.borrow_mut();
+        if !at_end.contains(&id.0) {
+            at_end.push(id.0);
+            self.queue.rouse();
+        }
+    }
+
+    /// Whether something is to be run or passed on.
+    fn has_work(&self) -> bool {
+        !self.asked.borrow().is_empty() || self.queue.has_keys()
     }
 
     /// Polls a future beside everything else, as a part of this loop's turns: for the first time before any source is
@@ -315,7 +336,23 @@ impl Loop {
         for id in later {
             self.ask(SourceId(id));
         }
+        self.end_turn();
         pace
+    }
+
+    fn end_turn(&self) {
+        // Who asks meanwhile is told at the end of the next.
+        let mut at_end = self.at_end.take();
+        for id in at_end.drain(..) {
+            let source = self.sources.borrow().get(usize::from(id)).map(|entry| Rc::clone(&entry.source));
+            if let Some(source) = source {
+                source.turn_ends();
+            }
+        }
+        let mut next = self.at_end.borrow_mut();
+        if next.is_empty() {
+            *next = at_end;
+        }
     }
 }
 
@@ -364,8 +401,9 @@ fn turns(of: &Loop, instance: &AsyncFd<Instance>, cx: &mut Context<'_>) -> Poll<
                 }
                 (count, true)
             }
-            // The runtime was not asked since the last turn; the kernel is, while that is likely to pay.
-            Poll::Pending if turn > 0 && of.heat.is_hot() => {
+            // The runtime was not asked since the last turn; the kernel is, when nothing else is to be done and while
+            // that is likely to pay.
+            Poll::Pending if turn > 0 && !of.has_work() && of.heat.is_hot() => {
                 let count = of.take_events();
                 of.heat.brought(count > 0);
                 (count, false)
@@ -377,7 +415,7 @@ fn turns(of: &Loop, instance: &AsyncFd<Instance>, cx: &mut Context<'_>) -> Poll<
         if pace == Some(Pace::Later) || !has_budget_remaining() {
             break;
         }
-        if count == 0 && !told && pace.is_none() && of.asked.borrow().is_empty() && of.queue.sleep() {
+        if count == 0 && !told && pace.is_none() && !of.has_work() && of.queue.sleep() {
             return Poll::Pending;
         }
         if turn > 0 && begin.get_or_insert_with(Instant::now).elapsed() >= LONG {

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use crate::cache_part::{Found, Layout, Part, Stored};
+use crate::clock::now;
 use crate::process_registry::ProcessRegistry;
 use crate::region::{Region, Shared};
 
@@ -250,14 +251,6 @@ impl Cache {
         }
         stats
     }
-}
-
-/// Nanoseconds of the clock that all processes of a boot share.
-pub(crate) fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes to this stack; the clock exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
 /// When an entry with this time to live ends; 0: never.

@@ -1,9 +1,11 @@
 //! Sleeping on a word of shared memory.
 
 use std::io;
+use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
+use crate::clock;
 use crate::notifier::Heard;
 
 /// As good as no limit, and a number that every kernel takes.
@@ -19,11 +21,37 @@ pub(crate) fn wait(word: &AtomicU32, expected: u32, until: Option<Instant>) -> H
     // SAFETY: the word is alive during the call, and so is the limit on this stack. The word is in memory of several
     // processes, so not FUTEX_PRIVATE.
     let done = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, &raw const limit) };
+    heard(done)
+}
+
+/// As [`wait`], until somebody wakes one of `bits`.
+pub(crate) fn wait_bits(word: &AtomicU32, expected: u32, bits: u32, until: Option<Instant>) -> Heard {
+    let left = until.map_or(ENDLESS, |until| until.saturating_duration_since(Instant::now()).min(ENDLESS));
+    // Here the limit is a time of the monotonic clock.
+    let end = Duration::from_nanos(clock::now()).saturating_add(left);
+    let limit = libc::timespec { tv_sec: end.as_secs() as libc::time_t, tv_nsec: end.subsec_nanos().into() };
+    let operation = libc::FUTEX_WAIT_BITSET;
+    let no_word = ptr::null::<u32>();
+    // SAFETY: as in `wait`; the kernel does not look at a second word here.
+    let done =
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, expected, &raw const limit, no_word, bits) };
+    heard(done)
+}
+
+fn heard(done: libc::c_long) -> Heard {
     match if done == 0 { 0 } else { io::Error::last_os_error().raw_os_error().unwrap_or(0) } {
         libc::ETIMEDOUT => Heard::Nothing,
         libc::EINTR => Heard::Signal,
         _ => Heard::Something,
     }
+}
+
+/// Wakes all who sleep on the word for one of `bits`.
+pub(crate) fn wake_bits(word: &AtomicU32, bits: u32) {
+    let (no_limit, no_word) = (ptr::null::<libc::timespec>(), ptr::null::<u32>());
+    let operation = libc::FUTEX_WAKE_BITSET;
+    // SAFETY: the kernel takes the address as a name and does not look behind it.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, i32::MAX, no_limit, no_word, bits) };
 }
 
 /// Wakes all who sleep on the word.

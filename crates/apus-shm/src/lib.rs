@@ -8,6 +8,7 @@ mod cache;
 mod cache_make;
 mod cache_part;
 mod cells;
+mod clock;
 mod crowd;
 mod futex;
 pub mod handover;

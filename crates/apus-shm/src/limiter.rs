@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::Duration;
 
-use crate::cache::now;
+use crate::clock::now;
 use crate::region::Region;
 
 /// Words of a set.

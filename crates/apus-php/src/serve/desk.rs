@@ -4,22 +4,25 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use apus_loop::{Key, Loop, Pace, Source, SourceId};
 use apus_net::Gone;
 use apus_options::Settings;
 use apus_process::log;
-use apus_shm::handover::{Front, Handover, Held, Pieces};
+use apus_shm::handover::{Front, Handover, Held, Pieces, Wakes};
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::Interest;
 use tokio::sync::Notify;
-
-use crate::descriptor;
 
 /// How often the time of silent scripts is looked at, at most and at least.
 const TICKS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// Processes that are woken together: more do not wait until the front has done all that it has to do in its turn, for
+/// where there is a core for each they could have begun.
+const AT_ONCE: usize = 8;
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +79,11 @@ struct Waiter {
 /// A front's processes and requests.
 pub(crate) struct Desk {
     front: Front,
+    events: Rc<Loop>,
+    id: SourceId,
     patience: Patience,
+    /// Of those that were handed a request in this turn.
+    wakes: RefCell<Wakes>,
     /// By the numbers of their channels.
     active: RefCell<Vec<Option<Box<Active>>>>,
     waiting: RefCell<VecDeque<Rc<Waiter>>>,
@@ -96,28 +103,37 @@ pub(super) enum Refused {
 }
 
 impl Desk {
-    /// Takes a front's seat for the process of a slot, and begins to listen.
-    pub(crate) fn open(handover: &'static Handover, slot: usize, patience: Patience) -> Option<Rc<Self>> {
-        let front = Front::sit(handover, slot)?;
-        let (active, waiting) = (RefCell::default(), RefCell::default());
-        let desk = Rc::new(Self { front, patience, active, waiting, timed: Notify::new(), queued: Notify::new() });
-        tokio::task::spawn_local(Rc::clone(&desk).listen());
+    /// Takes a front's seat for the process of a slot, and begins to listen; `None` when all are taken.
+    pub(crate) fn open(
+        handover: &'static Handover,
+        slot: usize,
+        patience: Patience,
+        events: &Rc<Loop>,
+    ) -> io::Result<Option<Rc<Self>>> {
+        let Some(front) = Front::sit(handover, slot) else { return Ok(None) };
+        let desk = events.add(|id| {
+            Rc::new(Self {
+                wakes: RefCell::new(front.wakes()),
+                front,
+                events: Rc::clone(events),
+                id,
+                patience,
+                active: RefCell::default(),
+                waiting: RefCell::default(),
+                timed: Notify::new(),
+                queued: Notify::new(),
+            })
+        })?;
+        // Each notification is an edge: it need not be read.
+        events.watch_readable(desk.front.notifier(), Key::new(desk.id, 0, 0))?;
+        desk.listen();
         tokio::task::spawn_local(Rc::clone(&desk).watch_times());
-        Some(desk)
+        Ok(Some(desk))
     }
 
-    async fn listen(self: Rc<Self>) {
-        let notifier = self.front.notifier().try_clone_to_owned();
-        let watched = match notifier.and_then(|fd| descriptor::watch(fd, Interest::READABLE)) {
-            Ok(watched) => watched,
-            Err(error) => return log::error(format_args!("answers of scripts cannot be heard: {error}")),
-        };
-        loop {
-            self.front.listen();
-            self.look();
-            let Ok(mut ready) = watched.readable().await else { return };
-            ready.clear_ready();
-        }
+    fn listen(&self) {
+        self.front.listen();
+        self.look();
     }
 
     /// Looks at all that may have happened.
@@ -199,6 +215,16 @@ impl Desk {
             if let Some(held) = self.hand(held) {
                 held.release();
             }
+        }
+    }
+
+    /// Has the processes woken that were handed a request, at the end of the turn.
+    fn wake_soon(&self) {
+        let mut wakes = self.wakes.borrow_mut();
+        if wakes.count() >= AT_ONCE {
+            wakes.ring();
+        } else {
+            self.events.ask_at_end(self.id);
         }
     }
 
@@ -310,6 +336,21 @@ impl Desk {
     }
 }
 
+impl Source for Desk {
+    fn event(&self, _key: Key, _events: u32) -> bool {
+        true
+    }
+
+    fn run(&self, _cx: &mut Context<'_>) -> Pace {
+        self.listen();
+        Pace::Done
+    }
+
+    fn turn_ends(&self) {
+        self.wakes.borrow_mut().ring();
+    }
+}
+
 /// Throws away what there is of an answer that nobody reads; true at its end.
 fn discard(held: &mut Held) -> bool {
     while let Some((piece, len)) = held.piece(0) {
@@ -376,8 +417,9 @@ impl Process {
         self.with(|active| {
             active.script = script.into();
             active.silent_since = Some(Instant::now());
-            active.held.begin(request, body, script.as_bytes());
+            active.held.begin(request, body, script.as_bytes(), &mut self.desk.wakes.borrow_mut());
         });
+        self.desk.wake_soon();
         self.desk.timed.notify_one();
     }
 

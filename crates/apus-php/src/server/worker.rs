@@ -200,7 +200,8 @@ impl Running {
         let desk = match self.core.handover.get() {
             None => None,
             Some(handover) => Some(
-                Desk::open(handover, self.worker.slot_index(), Patience::of(&settings))
+                Desk::open(handover, self.worker.slot_index(), Patience::of(&settings), &self.state.events)
+                    .map_err(|error| engine::throw_error(&format!("answers of scripts cannot be heard: {error}")))?
                     .ok_or_else(|| engine::throw_error("there is no seat for this worker beside its scripts"))?,
             ),
         };

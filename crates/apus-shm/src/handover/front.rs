@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use super::process::{FRAME, Frame, frame_of};
 use super::ring::{Reader, Writer};
 use super::state::State;
-use super::{Channel, Handover, Kind, RING, abandon, now_ms, show, wake};
+use super::{Channel, Handover, Kind, RING, Wakes, now_ms, show};
 
 /// Bytes before the request's own: how many those are, and how many the body has.
 pub(super) const PREFACE: usize = 16;
@@ -36,6 +36,11 @@ impl Front {
     pub fn listen(&self) {
         self.handover.seats[self.number].interest.store(1, SeqCst);
         std::sync::atomic::fence(SeqCst);
+    }
+
+    /// For the processes that this front is going to hand something.
+    pub fn wakes(&self) -> Wakes {
+        Wakes::new(self.handover)
     }
 
     /// Takes a process that waits.
@@ -133,11 +138,12 @@ impl Held {
         RING - PREFACE
     }
 
-    /// Begins a request, whose body has `body` bytes that are to follow; `script` is what is shown of it.
+    /// Begins a request, whose body has `body` bytes that are to follow; `script` is what is shown of it. Its process
+    /// is one of those that `wakes` wakes.
     ///
     /// # Panics
     /// When it is longer than [`most`](Self::most).
-    pub fn begin(&mut self, request: &[u8], body: u64, script: &[u8]) {
+    pub fn begin(&mut self, request: &[u8], body: u64, script: &[u8], wakes: &mut Wakes) {
         assert!(request.len() <= Self::most(), "a request of {} bytes is handed over", request.len());
         let channel = self.channel();
         channel.to_process.clear();
@@ -156,7 +162,7 @@ impl Held {
         self.to_process.publish();
         self.begun = true;
         channel.request.fetch_add(1, SeqCst);
-        wake(channel);
+        wakes.add(self.number);
     }
 
     /// Hands over as much of the body as there is room for; how much that was.
@@ -165,7 +171,7 @@ impl Held {
         if taken > 0 {
             self.to_process.put(&body[..taken]);
             self.to_process.publish();
-            wake(self.channel());
+            self.handover.wake(self.number);
         }
         taken
     }
@@ -204,7 +210,7 @@ impl Held {
             std::sync::atomic::fence(SeqCst);
             // One that waits for a request is not to be woken for room.
             if self.channel().wants_room.load(Relaxed) != 0 {
-                wake(self.channel());
+                self.handover.wake(self.number);
             }
         }
     }
@@ -212,7 +218,7 @@ impl Held {
     /// Nobody waits for the answer any more.
     pub fn gone(&self) {
         self.channel().gone.store(1, SeqCst);
-        wake(self.channel());
+        self.handover.wake(self.number);
     }
 
     /// The process has ended its request: it is for whoever has waited longest.
@@ -229,10 +235,10 @@ impl Drop for Held {
             // It is nobody's now: the next process may have it. The master may have done it.
             let _ = dead.replace(channel, State { kind: Kind::Absent, ..dead });
         } else if self.begun {
-            abandon(channel, usize::from(self.state.front));
+            self.handover.abandon(self.number, usize::from(self.state.front));
         } else {
             channel.began.store(0, Relaxed);
-            self.handover.offer(channel, self.state);
+            self.handover.offer(self.number, self.state);
         }
     }
 }

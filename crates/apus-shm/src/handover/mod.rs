@@ -20,7 +20,8 @@
 //! 4. **Rings** publish by their tail (Release), free by their head; what is not published is not there.
 //! 5. **Sleeping.** Whoever is about to sleep says so, fences, and looks once more; whoever publishes does so, fences,
 //!    and looks for sleepers. Of two such pairs one sees the other. Nobody makes a system call for a side that is
-//!    awake.
+//!    awake. A front may wake several processes at once, later ([`Wakes`]): if it is killed before, whoever gives its
+//!    channels up wakes their processes whatever they say.
 //! 6. **Waiting for a process.** A front with requests that wait says since when, fences, and looks for an idle process
 //!    once more; whoever has a process to give makes it idle, fences, and looks for waiting fronts once more. The front
 //!    that has waited longest gets it.
@@ -31,6 +32,7 @@ mod ring;
 mod state;
 #[cfg(test)]
 mod tests;
+mod wakes;
 mod watch;
 
 use std::io;
@@ -46,9 +48,11 @@ pub use process::{Begin, ScriptSeat, Wait};
 use ring::Positions;
 pub use state::Kind;
 use state::State;
+use wakes::WakeWord;
+pub use wakes::Wakes;
 pub use watch::{FRONT_FIRST, Watch};
 
-use crate::futex;
+use crate::clock;
 use crate::notifier::Notifier;
 use crate::region::{Region, Shared, map};
 
@@ -68,7 +72,7 @@ struct Channel {
     leave: AtomicU32,
     /// The process's id, for a front that ends one that is stuck.
     pid: AtomicU32,
-    /// 1 while the process sleeps, on this word.
+    /// 1 while the process sleeps and nobody has undertaken to wake it.
     asleep: AtomicU32,
     /// 1 while the process waits for room in its answer's ring.
     wants_room: AtomicU32,
@@ -120,6 +124,8 @@ unsafe impl Shared for FrontSeat {}
 #[derive(Debug)]
 pub struct Handover {
     channels: &'static [Channel],
+    /// What processes sleep on.
+    wake_words: &'static [WakeWord],
     seats: &'static [FrontSeat],
     notifiers: Vec<Notifier>,
     rings: Region,
@@ -153,10 +159,7 @@ pub struct Usage {
 
 /// Milliseconds of the monotonic clock, which all processes share.
 pub(crate) fn now_ms() -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes into the value on this stack; the clock exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+    clock::now() / 1_000_000
 }
 
 impl Handover {
@@ -170,7 +173,13 @@ impl Handover {
         }
         let notifiers = (0..fronts).map(|_| Notifier::new()).collect::<io::Result<_>>()?;
         let rings = Region::new(channels.checked_mul(2 * RING).ok_or(io::ErrorKind::OutOfMemory)?)?;
-        Ok(Box::leak(Box::new(Self { channels: map(channels)?, seats: map(fronts)?, notifiers, rings })))
+        Ok(Box::leak(Box::new(Self {
+            channels: map(channels)?,
+            wake_words: map(WakeWord::count(channels))?,
+            seats: map(fronts)?,
+            notifiers,
+            rings,
+        })))
     }
 
     /// The process of a slot is gone and reaped, and nobody has the slot yet. In the master.
@@ -187,11 +196,11 @@ impl Handover {
 
     /// A process that runs scripts is to leave as soon as it has nothing to do.
     pub fn dismiss(&self, slot: usize) {
-        for channel in self.channels {
+        for (number, channel) in self.channels.iter().enumerate() {
             let state = State::of(channel);
             if state.has_process() && usize::from(state.process) == slot {
                 channel.leave.store(1, SeqCst);
-                wake(channel);
+                self.rouse(number);
             }
         }
     }
@@ -220,13 +229,36 @@ impl Handover {
         seat.waits_since.store(0, SeqCst);
         seat.interest.store(0, SeqCst);
         seat.owner.store(0, SeqCst);
-        for channel in self.channels {
-            abandon(channel, number);
+        for channel in 0..self.channels.len() {
+            self.abandon(channel, number);
+        }
+    }
+
+    /// The front of a seat gives its channel up.
+    fn abandon(&self, channel_number: usize, number: usize) {
+        let channel = &self.channels[channel_number];
+        loop {
+            let state = State::of(channel);
+            let kind = match state.kind {
+                Kind::Taken => Kind::Abandoned,
+                Kind::Dead => Kind::Absent,
+                _ => return,
+            };
+            if usize::from(state.front) != number {
+                return;
+            }
+            if state.replace(channel, State { kind, ..state }) {
+                channel.gone.store(1, SeqCst);
+                // The front may have been killed between undertaking to wake it and doing so.
+                self.rouse(channel_number);
+                return;
+            }
         }
     }
 
     /// The channel's process has nothing to do, and is for whoever has waited longest; else it is idle.
-    fn offer(&self, channel: &Channel, mut state: State) {
+    fn offer(&self, number: usize, mut state: State) {
+        let channel = &self.channels[number];
         loop {
             let waiting = if channel.leave.load(SeqCst) == 0 { self.longest_waiting() } else { None };
             let next = match waiting {
@@ -242,7 +274,7 @@ impl Handover {
             let Some(front) = waiting else {
                 fence(SeqCst);
                 if channel.leave.load(SeqCst) != 0 {
-                    wake(channel);
+                    self.rouse(number);
                     return;
                 }
                 if self.longest_waiting().is_none() {
@@ -308,34 +340,6 @@ impl Handover {
             usage.longest_wait = usage.longest_wait.max(now.saturating_sub(since));
         }
         usage
-    }
-}
-
-/// The front of a seat gives its channel up.
-fn abandon(channel: &Channel, number: usize) {
-    loop {
-        let state = State::of(channel);
-        let kind = match state.kind {
-            Kind::Taken => Kind::Abandoned,
-            Kind::Dead => Kind::Absent,
-            _ => return,
-        };
-        if usize::from(state.front) != number {
-            return;
-        }
-        if state.replace(channel, State { kind, ..state }) {
-            channel.gone.store(1, SeqCst);
-            wake(channel);
-            return;
-        }
-    }
-}
-
-/// Wakes the channel's process if it sleeps.
-fn wake(channel: &Channel) {
-    fence(SeqCst);
-    if channel.asleep.load(Relaxed) != 0 && channel.asleep.swap(0, SeqCst) != 0 {
-        futex::wake_all(&channel.asleep);
     }
 }
 

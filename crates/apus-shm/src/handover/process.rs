@@ -1,16 +1,12 @@
 //! The side that runs what was handed over.
 
-use std::sync::atomic::{
-    Ordering::{Acquire, Relaxed, SeqCst},
-    fence,
-};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::Instant;
 
 use super::front::PREFACE;
 use super::ring::{Reader, Writer};
 use super::state::State;
 use super::{Channel, Handover, Kind, RING};
-use crate::futex;
 use crate::notifier::Heard;
 
 /// Bytes before each piece of an answer.
@@ -125,6 +121,12 @@ impl ScriptSeat {
         })
     }
 
+    /// The number of its channel.
+    #[cfg(test)]
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
     fn channel(&self) -> &'static Channel {
         &self.handover.channels[self.number]
     }
@@ -133,7 +135,7 @@ impl ScriptSeat {
     pub fn ready(&self) {
         let state = State::of(self.channel());
         if state.kind == Kind::Starting {
-            self.handover.offer(self.channel(), state);
+            self.handover.offer(self.number, state);
         }
     }
 
@@ -147,7 +149,7 @@ impl ScriptSeat {
                 Kind::Abandoned => {
                     self.seen = channel.request.load(SeqCst);
                     channel.began.store(0, Relaxed);
-                    self.handover.offer(channel, state);
+                    self.handover.offer(self.number, state);
                     continue;
                 }
                 Kind::Idle if channel.leave.load(SeqCst) != 0 => {
@@ -163,7 +165,7 @@ impl ScriptSeat {
                     && channel.request.load(SeqCst) == self.seen
                     && (state.kind != Kind::Idle || channel.leave.load(SeqCst) == 0)
             };
-            if sleep(channel, unchanged, until) != Heard::Something {
+            if self.handover.sleep(self.number, unchanged, until) != Heard::Something {
                 return Wait::Nothing;
             }
         }
@@ -231,7 +233,11 @@ impl ScriptSeat {
                 return 0;
             }
             let reader = self.to_process;
-            sleep(channel, || reader.available() == 0 && State::of(channel).kind == Kind::Taken, None);
+            self.handover.sleep(
+                self.number,
+                || reader.available() == 0 && State::of(channel).kind == Kind::Taken,
+                None,
+            );
         }
     }
 
@@ -336,20 +342,11 @@ impl ScriptSeat {
             }
             let writer = self.to_front;
             channel.wants_room.store(1, SeqCst);
-            sleep(channel, || writer.room() < len && State::of(channel).kind == Kind::Taken, None);
+            self.handover.sleep(self.number, || writer.room() < len && State::of(channel).kind == Kind::Taken, None);
             channel.wants_room.store(0, SeqCst);
             if writer.room() >= len {
                 return true;
             }
         }
     }
-}
-
-/// Sleeps while `still` holds, until somebody wakes the process.
-fn sleep(channel: &Channel, still: impl Fn() -> bool, until: Option<Instant>) -> Heard {
-    channel.asleep.store(1, SeqCst);
-    fence(SeqCst);
-    let heard = if still() { futex::wait(&channel.asleep, 1, until) } else { Heard::Something };
-    channel.asleep.store(0, SeqCst);
-    heard
 }

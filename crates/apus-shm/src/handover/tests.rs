@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn one() -> (&'static Handover, Front, ScriptSeat) {
 /// What a process sees of a request, and the front of its answer.
 fn exchange(front: &Front, seat: &mut ScriptSeat, text: &[u8]) -> Vec<u8> {
     let mut held = front.take().unwrap();
-    held.begin(text, 0, b"x.php");
+    held.begin(text, 0, b"x.php", &mut front.wakes());
     assert_eq!(seat.wait(None), Wait::Request);
     let mut begin = Begin::default();
     assert!(seat.begin(&mut begin));
@@ -57,7 +57,7 @@ fn a_body_goes_piece_by_piece_in_both_directions() {
     let body: Vec<u8> = (0..3 * RING).map(|at| (at % 251) as u8).collect();
     let sent = body.clone();
     let mut held = front.take().unwrap();
-    held.begin(b"r", body.len() as u64, b"");
+    held.begin(b"r", body.len() as u64, b"", &mut front.wakes());
     let process = std::thread::spawn(move || {
         let mut begin = Begin::default();
         assert_eq!(seat.wait(None), Wait::Request);
@@ -116,7 +116,7 @@ fn who_waits_longest_gets_the_process() {
 fn the_death_of_a_process_is_seen_once_by_its_front() {
     let (handover, front, _seat) = one();
     let mut held = front.take().unwrap();
-    held.begin(b"r", 0, b"");
+    held.begin(b"r", 0, b"", &mut front.wakes());
     handover.reaped(4);
     assert!(held.is_dead());
     assert_eq!(handover.usage().busy, 0);
@@ -143,7 +143,7 @@ fn the_death_of_an_idle_process_leaves_nothing() {
 fn the_death_of_a_front_gives_its_processes_back() {
     let (handover, front, mut seat) = one();
     let mut held = front.take().unwrap();
-    held.begin(b"r", 5, b"");
+    held.begin(b"r", 5, b"", &mut front.wakes());
     assert_eq!(seat.wait(None), Wait::Request);
     let mut begin = Begin::default();
     assert!(seat.begin(&mut begin));
@@ -165,7 +165,7 @@ fn the_death_of_a_front_gives_its_processes_back() {
 fn a_request_that_its_process_has_not_begun_dies_with_its_front() {
     let (handover, front, mut seat) = one();
     let mut held = front.take().unwrap();
-    held.begin(b"r", 0, b"");
+    held.begin(b"r", 0, b"", &mut front.wakes());
     std::mem::forget(held);
     handover.reaped(7);
     assert_eq!(seat.wait(Some(std::time::Instant::now())), Wait::Nothing);
@@ -176,7 +176,7 @@ fn a_request_that_its_process_has_not_begun_dies_with_its_front() {
 fn who_is_to_leave_ends_its_request_first() {
     let (handover, front, mut seat) = one();
     let mut held = front.take().unwrap();
-    held.begin(b"r", 0, b"");
+    held.begin(b"r", 0, b"", &mut front.wakes());
     handover.dismiss(4);
     assert_eq!(seat.wait(None), Wait::Request);
     assert!(seat.begin(&mut Begin::default()));
@@ -192,7 +192,7 @@ fn who_is_to_leave_ends_its_request_first() {
 fn what_runs_is_shown() {
     let (handover, front, _seat) = one();
     let mut held = front.take().unwrap();
-    held.begin(b"r", 0, &[b'x'; 1000]);
+    held.begin(b"r", 0, &[b'x'; 1000], &mut front.wakes());
     let running = handover.running();
     assert_eq!((running.len(), running[0].process, running[0].script.len()), (1, 4, SHOWN));
     drop(held);
@@ -232,7 +232,7 @@ fn killed_at_any_instruction() {
             };
             assert!(!killed, "a process is given that is dead");
             let text = [round as u8; 300];
-            held.begin(&text, 0, b"");
+            held.begin(&text, 0, b"", &mut front.wakes());
             match answer_or_death(&mut held, handover, (child, slot), deadline, &mut killed) {
                 Some(body) => {
                     assert_eq!(body, text);
@@ -303,7 +303,7 @@ fn answer_or_death(
 fn a_read_waits_until_it_has_all_or_the_body_ends() {
     let (handover, front, mut seat) = one();
     let mut held = front.take().unwrap();
-    held.begin(b"r", 12, b"");
+    held.begin(b"r", 12, b"", &mut front.wakes());
     assert_eq!(held.feed(b"0123"), 4);
     let process = std::thread::spawn(move || {
         assert_eq!(seat.wait(None), Wait::Request);
@@ -332,7 +332,7 @@ fn a_silent_script_is_found_from_outside() {
     let mut silent = || handover.silent(&mut watch, Duration::ZERO).iter().map(|found| found.pid).collect::<Vec<_>>();
     assert_eq!(silent(), [0; 0], "it has no request");
     let mut held = front.take().unwrap();
-    held.begin(b"r", 0, b"x.php");
+    held.begin(b"r", 0, b"x.php", &mut front.wakes());
     assert_eq!(seat.wait(None), Wait::Request);
     assert!(seat.begin(&mut Begin::default()));
     assert_eq!(silent(), [0; 0], "its front is there, and has longer");
@@ -347,7 +347,7 @@ fn a_silent_script_is_found_from_outside() {
 fn a_front_that_is_stuck_does_not_keep_a_silent_script() {
     let (handover, front, mut seat) = one();
     let mut held = front.take().unwrap();
-    held.begin(b"r", 0, b"x.php");
+    held.begin(b"r", 0, b"x.php", &mut front.wakes());
     assert_eq!(seat.wait(None), Wait::Request);
     assert!(seat.begin(&mut Begin::default()));
     let long_ago = now_ms().saturating_sub(FRONT_FIRST.as_millis() as u64 + 1000);
@@ -361,4 +361,49 @@ fn a_front_that_is_stuck_does_not_keep_a_silent_script() {
     watch.seen[held.number()] = Some((seen, long_ago));
     let found = handover.silent(&mut watch, Duration::ZERO);
     assert_eq!((found.len(), found[0].pid, &found[0].script[..]), (1, 1234, &b"x.php"[..]));
+}
+
+/// Has a process sleep on another thread until it is given a request, or its front is gone.
+fn asleep(handover: &'static Handover, mut seat: ScriptSeat) -> std::thread::JoinHandle<Wait> {
+    let number = seat.number();
+    let thread = std::thread::spawn(move || seat.wait(Some(Instant::now() + Duration::from_secs(60))));
+    while handover.channels[number].asleep.load(SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    thread
+}
+
+#[test]
+fn several_that_sleep_are_woken_together() {
+    let handover = Handover::new(40, 1).unwrap();
+    let front = Front::sit(handover, 7).unwrap();
+    let seats = (0..40).map(|slot| ScriptSeat::join(handover, slot, 1).unwrap());
+    let threads: Vec<_> = seats.inspect(ScriptSeat::ready).map(|seat| asleep(handover, seat)).collect();
+    let mut wakes = front.wakes();
+    let mut all: Vec<Held> = std::iter::from_fn(|| front.take()).collect();
+    for held in &mut all {
+        held.begin(b"r", 0, b"", &mut wakes);
+    }
+    assert_eq!((all.len(), wakes.count()), (40, 40));
+    wakes.ring();
+    assert_eq!(wakes.count(), 0);
+    for thread in threads {
+        assert_eq!(thread.join().unwrap(), Wait::Request);
+    }
+}
+
+#[test]
+fn a_front_that_is_killed_before_it_wakes_a_process_leaves_none_asleep() {
+    let (handover, front, seat) = one();
+    let thread = asleep(handover, seat);
+    let mut held = front.take().unwrap();
+    let mut wakes = front.wakes();
+    held.begin(b"r", 0, b"", &mut wakes);
+    std::mem::forget((held, wakes));
+    handover.reaped(7);
+    while handover.usage().idle == 0 {
+        std::thread::yield_now();
+    }
+    handover.dismiss(4);
+    assert_eq!(thread.join().unwrap(), Wait::Leave);
 }

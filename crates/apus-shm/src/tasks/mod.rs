@@ -18,6 +18,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::clock;
 use crate::notifier::Notifier;
 use held::Held;
 use lines::{PRIORITIES, queue_of};
@@ -381,10 +382,7 @@ impl TaskQueue {
 
 /// Microseconds of the clock that all processes of the machine share and nobody sets.
 fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a live value of the type that the call fills; the clock is always there.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
+    clock::now() / 1000
 }
 
 /// Microseconds since 1970.
