@@ -42,7 +42,8 @@ def many_files(count):
 def ask(client, times):
     for _ in range(times):
         client.send(REQUEST)
-        client.answer()
+        answer = client.answer()
+        assert answer.status == 200, answer.body
 
 
 def settled(pid):
@@ -151,6 +152,35 @@ def counted():
             yield {"LD_PRELOAD": str(shim), "BYTES": str(counter)}, lambda: struct.unpack("qq", view[:16])[1]
 
 
+AWAITING = """
+    for ($i = 0; $i < 20; $i++) {
+        $server->taskwait($i) === $i || throw new Exception('another answer');
+    }
+    $response->end('awaited');
+"""
+
+
+def sleeps(pid):
+    """How often the kernel has put a process to sleep because it waited."""
+    return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+
+
+def awaited_tasks():
+    """Sleeps of all processes for a task that is awaited: who waits for it sleeps once, its worker once, and no other
+    worker is woken."""
+    count = 100
+    before = "$server->on('task', static fn (Server $server, \\Apus\\Server\\Task $task): int => $task->data);"
+    settings = {"task_worker_num": 3, "task_enable_coroutine": True}
+    with Server(AWAITING, settings=settings, before=before) as server, server.connect() as client:
+        ask(client, 3)
+        pids = server.workers()
+        assert len(pids) == 4, pids
+        slept = [sleeps(pid) for pid in pids]
+        ask(client, count)
+        slept = [(sleeps(pid) - before) / count / 20 for pid, before in zip(pids, slept, strict=True)]
+    return {"sleeps an awaited task": (sum(slept), 2.15), "sleeps of the two task workers that need not wake": (sum(sorted(slept)[:2]), 0.05)}
+
+
 def allocations_of(handler, env):
     count = 5000
     with counted() as (settings, told), Server(handler, env={**settings, **env}) as server, server.connect() as client:
@@ -250,7 +280,16 @@ def flat_memory():
 
 MEASURES = {
     f.__name__: f
-    for f in (syscalls, syscalls_pipelined, questions, allocations, idle_connections, sleeping_handlers, flat_memory)
+    for f in (
+        syscalls,
+        syscalls_pipelined,
+        questions,
+        awaited_tasks,
+        allocations,
+        idle_connections,
+        sleeping_handlers,
+        flat_memory,
+    )
 }
 
 

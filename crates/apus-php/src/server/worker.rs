@@ -190,8 +190,10 @@ impl Running {
         if let Some(task_client) = self.task_client.as_ref().filter(|_| self.worker.role == Role::Task) {
             close_streams();
             self.worker.ready();
-            task::work(Rc::clone(task_client), Rc::clone(&self.state)).await;
-            return Ok(());
+            // A task of its own: whenever one of the runtime's wakes the future that it blocks on, it asks its epoll
+            // instance once more.
+            let work = self.state.spawn(task::work(Rc::clone(task_client), Rc::clone(&self.state)));
+            return work.await.map_err(|error| engine::throw_error(&format!("taking tasks failed: {error}")));
         }
         let fds = LISTENERS.take();
         let ports = self.core.ports.borrow().clone();

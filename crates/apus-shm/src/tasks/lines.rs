@@ -154,13 +154,14 @@ pub(super) fn rouse(store: &Store, slot: usize) {
     }
 }
 
-/// The idle worker that is to take from a queue: the one that has rested longest, and the keeper of the clock last.
+/// The idle worker that is to take from a queue: the one that ran last, whose caches are warm, and the keeper of the
+/// clock after all others.
 pub(super) fn rested(store: &Store, queue: usize) -> Option<usize> {
     let (head, worker) = (store.head(), worker_of(queue));
     let keeper = head.keeper.get();
     let slots = store.idle()[..head.idle.get() as usize].iter().map(|word| word.get() as usize);
     let fits = |slot: &usize| worker.is_none_or(|worker| store.place(*slot).worker.get() as usize == worker);
-    slots.filter(fits).min_by_key(|slot| *slot as u32 + 1 == keeper)
+    slots.rev().filter(fits).min_by_key(|slot| *slot as u32 + 1 == keeper)
 }
 
 #[cfg(test)]
@@ -226,16 +227,15 @@ mod tests {
     }
 
     #[test]
-    fn who_rested_longest_is_called_and_the_keeper_last() {
+    fn who_ran_last_is_called_and_the_keeper_after_all_others() {
         let store = store();
         (0..3).for_each(|slot| rest(&store, slot, slot % 2));
         store.head().keeper.set(1);
-        assert_eq!(rested(&store, 0), Some(1));
-        assert_eq!(rested(&store, queue_of(1, Some(0))), Some(2));
-        rouse(&store, 1);
-        assert_eq!((rested(&store, queue_of(1, Some(1))), rested(&store, 0)), (None, Some(2)));
+        assert_eq!((rested(&store, 0), rested(&store, queue_of(1, Some(1)))), (Some(2), Some(1)));
         rouse(&store, 2);
-        assert_eq!(rested(&store, 0), Some(0));
+        assert_eq!((rested(&store, 0), rested(&store, queue_of(1, Some(0)))), (Some(1), Some(0)));
+        rouse(&store, 1);
+        assert_eq!((rested(&store, queue_of(1, Some(1))), rested(&store, 0)), (None, Some(0)));
         rouse(&store, 0);
         assert_eq!((rested(&store, 0), store.head().keeper.get()), (None, 0));
     }

@@ -240,7 +240,10 @@ impl TaskQueue {
     /// Takes the next task for the task worker with that number in `slot`. When there is none the worker counts as idle
     /// until it looks again, or [leaves](Self::leave).
     pub fn take(&self, slot: usize, worker: usize) -> Taken {
-        let mut held = self.hold();
+        self.take_held(self.hold(), slot, worker)
+    }
+
+    fn take_held(&self, mut held: Held<'_>, slot: usize, worker: usize) -> Taken {
         held.rouse(slot);
         let now = now();
         held.promote(now);
@@ -290,6 +293,30 @@ impl TaskQueue {
         report: Option<(u32, &[u8])>,
         next: Option<u64>,
     ) -> Result<(), SubmitError> {
+        self.end_held(task, slot, report, next).map(drop)
+    }
+
+    /// The same, and the next task is [taken](Self::take) before the sender is told: when the sender hands over another
+    /// one, this worker has what it was to take, or counts as idle. Otherwise another worker would be woken for it, in
+    /// vain as often as not.
+    pub fn finish_and_take(
+        &self,
+        task: &Task,
+        (slot, worker): (usize, usize),
+        report: Option<(u32, &[u8])>,
+        next: Option<u64>,
+    ) -> Result<Taken, SubmitError> {
+        let held = self.end_held(task, slot, report, next)?;
+        Ok(self.take_held(held, slot, worker))
+    }
+
+    fn end_held(
+        &self,
+        task: &Task,
+        slot: usize,
+        report: Option<(u32, &[u8])>,
+        next: Option<u64>,
+    ) -> Result<Held<'_>, SubmitError> {
         let mut held = self.hold();
         let told = match report.filter(|_| held.is_there(task.sender, task.sender_generation)) {
             None => None,
@@ -300,7 +327,7 @@ impl TaskQueue {
             }
         };
         held.end(task.block, told, next);
-        Ok(())
+        Ok(held)
     }
 
     /// Whether the task that this process runs was called off.

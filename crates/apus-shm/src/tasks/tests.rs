@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Instant;
 
 use super::*;
-use crate::notifier::Watch;
+use crate::notifier::{Heard, Watch};
 use crate::region::map;
 
 const NOW: Order =
@@ -67,6 +67,26 @@ fn priorities_go_first_and_workers_get_their_own() {
 }
 
 #[test]
+fn who_hears_of_an_end_finds_the_worker_idle() {
+    let task_queue = task_queue();
+    let [first, second] = [1, 2].map(|slot| Watch::new(task_queue.notifier(slot)).unwrap());
+    let heard = |watch: &Watch| watch.wait(None, Some(Instant::now())).unwrap();
+    assert!(is_nothing(&task_queue.take(2, 1)));
+    let waiting = task_queue.submit(&Order { worker: Some(0), ..NOW }, b"").unwrap();
+    let own = task(task_queue.take(1, 0));
+    assert_eq!(own.id, waiting);
+    let next = task_queue.submit(&Order { worker: Some(0), ..NOW }, b"").unwrap();
+    let next_taken = task(task_queue.finish_and_take(&own, (1, 0), Some((8, b"")), None).unwrap());
+    assert_eq!(next_taken.id, next);
+    assert!(is_nothing(&task_queue.finish_and_take(&next_taken, (1, 0), Some((8, b"")), None).unwrap()));
+    assert_eq!((task_queue.stats().running, task_queue.stats().idle), (0, 2));
+    (heard(&first), heard(&second));
+    task_queue.submit(&NOW, b"").unwrap();
+    assert_eq!((heard(&first), heard(&second)), (Heard::Something, Heard::Nothing));
+    assert!(matches!(task_queue.take(1, 0), Taken::Task(_)));
+}
+
+#[test]
 fn a_full_queue_says_so_and_calls_when_there_is_room() {
     let task_queue = task_queue();
     let half = vec![1; 600 << 10];
@@ -74,9 +94,9 @@ fn a_full_queue_says_so_and_calls_when_there_is_room() {
     task_queue.submit(&NOW, &half).unwrap();
     assert_eq!(task_queue.submit(&Order { interest: true, ..NOW }, &half), Err(SubmitError::Full));
     let (watch, got) = (Watch::new(task_queue.notifier(0)).unwrap(), task(task_queue.take(1, 0)));
-    assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), crate::notifier::Heard::Nothing);
+    assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), Heard::Nothing);
     task_queue.finish(&got, 1, Some((8, &half)), None).unwrap();
-    assert_eq!(watch.wait(None, None).unwrap(), crate::notifier::Heard::Something);
+    assert_eq!(watch.wait(None, None).unwrap(), Heard::Something);
     task_queue.submit(&NOW, &half).unwrap();
     let again = task(task_queue.take(1, 0));
     assert_eq!(task_queue.finish(&again, 1, Some((8, &half)), None), Err(SubmitError::Full));

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use apus_coro::TaskId;
 use apus_process::{MOST_USERS, Role, RoleCounts, log};
-use apus_shm::tasks::{SubmitError, Task};
+use apus_shm::tasks::{SubmitError, Taken, Task};
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
 use super::answer::{decode, encode};
 use super::cron::Calendar;
 use super::task_client::TaskClient;
+use super::work::Stretch;
 use super::{compute, flags, kinds, object, wants};
 use crate::exception;
 use crate::handlers::{Begun, Handlers};
@@ -211,8 +212,9 @@ impl Running {
         }
     }
 
-    /// Ends it at the task queue, which may have to wait until somebody takes other results.
-    async fn close(&self, said: Option<ReportText>, next: Option<u64>) {
+    /// Ends it at the task queue, which may have to wait until somebody takes other results. Within a stretch, gives
+    /// what is to be done next.
+    async fn close(&self, said: Option<ReportText>, next: Option<u64>, stretch: &Stretch) -> Option<Taken> {
         let (task_queue, slot) = (self.task_client.task_queue, self.task_client.slot);
         let wanted = |said: &ReportText| {
             let bit = match said.kind {
@@ -225,8 +227,16 @@ impl Running {
         let mut said = said.filter(wanted);
         loop {
             let report = said.as_ref().map(|said| (said.kind, &said.bytes[..]));
-            match task_queue.finish(&self.task, slot, report, next) {
-                Ok(()) => break,
+            let ended = if stretch.goes_on() && !self.task_client.is_done() {
+                task_queue.finish_and_take(&self.task, (slot, self.task_client.number()), report, next).map(Some)
+            } else {
+                task_queue.finish(&self.task, slot, report, next).map(|()| None)
+            };
+            match ended {
+                Ok(taken) => {
+                    self.over.set(true);
+                    return taken;
+                }
                 Err(SubmitError::Full) => {
                     let _ = tokio::time::timeout(AGAIN, self.task_client.room.notified()).await;
                 }
@@ -238,12 +248,16 @@ impl Running {
                 }
             }
         }
-        self.over.set(true);
     }
 }
 
-/// Runs a task to its end.
-pub(super) async fn run(task_client: Rc<TaskClient>, state: Rc<State>, mut task: Task) {
+/// Runs a task to its end; what was taken with it.
+pub(super) async fn run(
+    task_client: Rc<TaskClient>,
+    state: Rc<State>,
+    mut task: Task,
+    stretch: Rc<Stretch>,
+) -> Option<Taken> {
     let (begun, counters) = (Instant::now(), task_client.worker.slot);
     let payload = std::mem::take(&mut task.payload);
     let dated = if task.flags & flags::DATED == 0 { None } else { Calendar::read(&payload) };
@@ -272,12 +286,13 @@ pub(super) async fn run(task_client: Rc<TaskClient>, state: Rc<State>, mut task:
         Err(raise) => Some(Running::broken(&state, raise)),
     };
     let failed = said.as_ref().is_some_and(|said| said.failed);
-    running.close(said, calendar.and_then(|calendar| calendar.next())).await;
+    let taken = running.close(said, calendar.and_then(|calendar| calendar.next()), &stretch).await;
     counters.active.sub(1);
     counters.coroutines.set(state.engine.stats().live as u64);
     counters.memory_bytes.set(engine::memory_usage(true) as u64);
     counters.memory_peak.raise(counters.memory_bytes.get());
     task_client.worker.count_task(begun.elapsed().as_micros() as u64, failed);
+    taken
 }
 
 /// The task that the running code belongs to.

@@ -1,8 +1,11 @@
 //! The task worker's loop.
 
+use std::cell::Cell;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use apus_shm::tasks::Taken;
 use tokio::sync::Semaphore;
@@ -13,6 +16,8 @@ use crate::runtime::State;
 
 /// Tasks that one worker runs at once with `task_enable_coroutine`, where `max_concurrency` sets no limit.
 const MOST: usize = 1000;
+/// After this time what else the worker does has its turn.
+const LONG: Duration = Duration::from_millis(1);
 /// How often a worker without a master looks whether others may still hand tasks over.
 const ORPHAN_LOOK: Duration = Duration::from_millis(50);
 
@@ -37,13 +42,31 @@ impl TaskClient {
     }
 
     /// Whether nothing more is to be taken, though there may be something.
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         match self.leaving.get() {
             Leaving::No => false,
             // Nobody comes after this worker when the whole server stops.
             Leaving::Drain => !(self.worker.scoreboard.is_stopping() || self.worker.is_orphan()),
             Leaving::Spoilt | Leaving::AtOnce => true,
         }
+    }
+
+    /// The number of this task worker, from 0.
+    pub(super) fn number(&self) -> usize {
+        usize::from(self.worker.id - self.worker.scoreboard.role_counts().workers)
+    }
+
+    /// Waits until there may be a task; whether this worker goes on.
+    async fn idle(&self, after: Option<Duration>) -> bool {
+        if self.leaving.get() == Leaving::Drain && !self.has_senders() {
+            return false;
+        }
+        let after = if self.leaving.get() == Leaving::No { after } else { Some(ORPHAN_LOOK) };
+        match after {
+            Some(after) => drop(tokio::time::timeout(after, self.notifier.notified()).await),
+            None => self.notifier.notified().await,
+        }
+        true
     }
 
     async fn told_to_stop(&self) {
@@ -66,6 +89,18 @@ impl TaskClient {
     }
 }
 
+/// Tasks that end without a wait, one after the other. The next is taken with the end of the last.
+pub(super) struct Stretch {
+    open: Cell<bool>,
+    since: Instant,
+}
+
+impl Stretch {
+    pub(super) fn goes_on(&self) -> bool {
+        self.open.get() && self.since.elapsed() < LONG
+    }
+}
+
 /// Takes tasks and runs them, until the worker leaves.
 pub(in crate::server) async fn work(task_client: Rc<TaskClient>, state: Rc<State>) {
     let settings = task_client.core.settings.borrow().clone();
@@ -75,33 +110,32 @@ pub(in crate::server) async fn work(task_client: Rc<TaskClient>, state: Rc<State
         (true, most) => most as usize,
     };
     let places = Arc::new(Semaphore::new(most));
-    let worker = usize::from(task_client.worker.id - task_client.worker.scoreboard.role_counts().workers);
     let taking = async {
         // The semaphore is never closed.
-        while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        'places: while let Ok(place) = Arc::clone(&places).acquire_owned().await {
             if task_client.is_done() {
                 return;
             }
-            match task_client.task_queue.take(task_client.slot, worker) {
-                Taken::Task(task) => {
-                    let running = run(Rc::clone(&task_client), Rc::clone(&state), task);
+            let stretch = Rc::new(Stretch { open: Cell::new(true), since: Instant::now() });
+            let mut taken = Some(task_client.task_queue.take(task_client.slot, task_client.number()));
+            while let Some(Taken::Task(task)) = taken {
+                let mut running = Box::pin(run(Rc::clone(&task_client), Rc::clone(&state), task, Rc::clone(&stretch)));
+                let Poll::Ready(next) = poll_fn(|cx| Poll::Ready(running.as_mut().poll(cx))).await else {
+                    stretch.open.set(false);
                     drop(state.spawn(async move {
                         running.await;
                         drop(place);
                     }));
-                    // What was notified meanwhile, and the master, have their turn.
                     tokio::task::yield_now().await;
-                }
-                Taken::Nothing(after) => {
-                    if task_client.leaving.get() == Leaving::Drain && !task_client.has_senders() {
-                        return;
-                    }
-                    let after = if task_client.leaving.get() == Leaving::No { after } else { Some(ORPHAN_LOOK) };
-                    match after {
-                        Some(after) => drop(tokio::time::timeout(after, task_client.notifier.notified()).await),
-                        None => task_client.notifier.notified().await,
-                    }
-                }
+                    continue 'places;
+                };
+                taken = next;
+            }
+            match taken {
+                Some(Taken::Nothing(after)) if !task_client.idle(after).await => return,
+                Some(_) => {}
+                // What was notified meanwhile, and the master, have their turn.
+                None => tokio::task::yield_now().await,
             }
         }
     };
