@@ -18,7 +18,7 @@ endif
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-pack bench-travel bench-tasks bench-superglobals bench-compat bench-tls bench-front bench-api bench-serve soak docs api fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-pack bench-travel bench-tasks bench-start bench-superglobals bench-compat bench-tls bench-front bench-api bench-serve soak docs api fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,10 @@ bench-pack: build ## measure values as bytes beside igbinary (arguments: BENCH="
 bench-tasks: build ## measure task workers beside the peers' (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run tasks $(BENCH)
+
+bench-start: build ## measure start and reload beside the peers (arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run start $(BENCH)
 
 bench-superglobals: build ## measure what the setting superglobals costs (arguments: BENCH="--help")
 	bench/run superglobals $(BENCH)

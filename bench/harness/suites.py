@@ -10,6 +10,7 @@ SUITES = {
     "memory": ("memory", "Memory"),
     "pack": ("pack", "Pack"),
     "tasks": ("tasks", "Tasks"),
+    "start": ("start", "Start"),
     "superglobals": ("superglobals", "Superglobals"),
     "preemption": ("preemption", "Preemption"),
     "compat": ("compat", "Compat"),
