@@ -13,6 +13,57 @@ static zif_handler asks[ASKING];
 static unsigned int (*filter)(int, const char *, char **, size_t, size_t *);
 static bool all_found;
 
+/* Names that nearly every request has: as keys of $_SERVER they need not be copied and hashed again each time. */
+static const char *const usual[] = {
+	"USER", "HOME", "HTTP_HOST", "HTTP_USER_AGENT", "HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_ACCEPT_LANGUAGE",
+	"HTTP_AUTHORIZATION", "HTTP_CACHE_CONTROL", "HTTP_CONNECTION", "HTTP_CONTENT_LENGTH", "HTTP_CONTENT_TYPE",
+	"HTTP_COOKIE", "HTTP_DNT", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_NONE_MATCH", "HTTP_ORIGIN", "HTTP_PRAGMA",
+	"HTTP_PRIORITY", "HTTP_REFERER", "HTTP_SEC_CH_UA", "HTTP_SEC_CH_UA_MOBILE", "HTTP_SEC_CH_UA_PLATFORM",
+	"HTTP_SEC_FETCH_DEST", "HTTP_SEC_FETCH_MODE", "HTTP_SEC_FETCH_SITE", "HTTP_SEC_FETCH_USER",
+	"HTTP_UPGRADE_INSECURE_REQUESTS", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO",
+	"HTTP_X_REAL_IP", "HTTP_X_REQUESTED_WITH", "REDIRECT_STATUS", "SERVER_NAME", "SERVER_PORT", "SERVER_ADDR",
+	"REMOTE_USER", "REMOTE_PORT", "REMOTE_ADDR", "SERVER_SOFTWARE", "GATEWAY_INTERFACE", "HTTPS", "REQUEST_SCHEME",
+	"SERVER_PROTOCOL", "DOCUMENT_ROOT", "DOCUMENT_URI", "REQUEST_URI", "SCRIPT_NAME", "CONTENT_LENGTH",
+	"CONTENT_TYPE", "REQUEST_METHOD", "QUERY_STRING", "SCRIPT_FILENAME", "PATH_INFO", "FCGI_ROLE", "PHP_SELF",
+};
+#define PLACES 256
+static zend_string *known[PLACES];
+
+/* Where a name is looked for: it tells those above apart, but for a few. */
+static size_t place_of(const char *name, size_t length)
+{
+	const unsigned char *text = (const unsigned char *) name;
+	return (length * 7 + text[length - 1] * 31 + text[length / 2] * 13 + text[length * 3 / 4]) % PLACES;
+}
+
+/* The name as a key; NULL where it is none of those. */
+static zend_string *known_name(const char *name, size_t length)
+{
+	if (length == 0) {
+		return NULL;
+	}
+	for (size_t at = place_of(name, length); known[at] != NULL; at = (at + 1) % PLACES) {
+		if (ZSTR_LEN(known[at]) == length && memcmp(ZSTR_VAL(known[at]), name, length) == 0) {
+			return known[at];
+		}
+	}
+	return NULL;
+}
+
+static void learn_names(void)
+{
+	for (size_t number = 0; number < sizeof(usual) / sizeof(usual[0]); number++) {
+		const size_t length = strlen(usual[number]);
+		size_t at = place_of(usual[number], length);
+		while (known[at] != NULL) {
+			at = (at + 1) % PLACES;
+		}
+		/* For the life of the process, and of those that are forked from it. */
+		known[at] = zend_string_init_interned(usual[number], length, true);
+		zend_string_hash_val(known[at]);
+	}
+}
+
 /* The request whose variables ext/filter has not been given. */
 static const apus_sapi_request *untold;
 
@@ -61,6 +112,7 @@ static ZEND_FUNCTION(asked)
 
 void apus_variables_startup(void)
 {
+	learn_names();
 	filter = sapi_module.input_filter;
 	all_found = true;
 	for (size_t at = 0; at < ASKING; at++) {
@@ -94,7 +146,12 @@ void apus_variables_add(const apus_sapi_request *request, zval *array)
 		const apus_sapi_pair *pair = &request->pairs[at];
 		zval value;
 		ZVAL_STRINGL_FAST(&value, pair->value, pair->value_len);
-		zend_hash_str_update(Z_ARRVAL_P(array), pair->name, pair->name_len, &value);
+		zend_string *name = known_name(pair->name, pair->name_len);
+		if (name != NULL) {
+			zend_hash_update(Z_ARRVAL_P(array), name, &value);
+		} else {
+			zend_hash_str_update(Z_ARRVAL_P(array), pair->name, pair->name_len, &value);
+		}
 	}
 }
 

@@ -44,31 +44,28 @@ bool apus_session_is_shared(void)
 	return ps->session_status == php_session_active;
 }
 
-/* Where the extension's globals have what the record has. */
-#define FIELD(ours, theirs) {offsetof(apus_session, ours), offsetof(php_ps_globals, theirs), \
-	sizeof(((apus_session *) NULL)->ours) \
-	+ 0 * sizeof(char[sizeof(((apus_session *) NULL)->ours) == sizeof(((php_ps_globals *) NULL)->theirs) ? 1 : -1])}
-static const struct { size_t ours, theirs, size; } FIELDS[] = {
-	FIELD(id, id), FIELD(mod, mod), FIELD(default_mod, default_mod), FIELD(mod_data, mod_data),
-	FIELD(status, session_status),
-	FIELD(user, mod_user_names), FIELD(user_class, mod_user_class_name), FIELD(user_implemented, mod_user_implemented),
-	FIELD(user_is_open, mod_user_is_open), FIELD(send_cookie, send_cookie), FIELD(define_sid, define_sid),
-	FIELD(in_save_handler, in_save_handler), FIELD(set_handler, set_handler), FIELD(variables, http_session_vars),
-	FIELD(unchanged, session_vars),
-};
+/* What the record has of the extension's globals, and its name there. */
+#define FIELDS(FIELD) \
+	FIELD(id, id) FIELD(mod, mod) FIELD(default_mod, default_mod) FIELD(mod_data, mod_data) \
+	FIELD(status, session_status) FIELD(user, mod_user_names) FIELD(user_class, mod_user_class_name) \
+	FIELD(user_implemented, mod_user_implemented) FIELD(user_is_open, mod_user_is_open) \
+	FIELD(send_cookie, send_cookie) FIELD(define_sid, define_sid) FIELD(in_save_handler, in_save_handler) \
+	FIELD(set_handler, set_handler) FIELD(variables, http_session_vars) FIELD(unchanged, session_vars)
+
+#define SAME_SIZE(ours, theirs) \
+	_Static_assert(sizeof(((apus_session *) NULL)->ours) == sizeof(((php_ps_globals *) NULL)->theirs), #ours);
+FIELDS(SAME_SIZE)
 
 static void read_globals(apus_session *into)
 {
-	for (size_t i = 0; i < sizeof(FIELDS) / sizeof(*FIELDS); i++) {
-		memcpy((char *) into + FIELDS[i].ours, (const char *) ps + FIELDS[i].theirs, FIELDS[i].size);
-	}
+#define READ(ours, theirs) memcpy(&into->ours, &ps->theirs, sizeof(into->ours));
+	FIELDS(READ)
 }
 
 static void write_globals(const apus_session *from)
 {
-	for (size_t i = 0; i < sizeof(FIELDS) / sizeof(*FIELDS); i++) {
-		memcpy((char *) ps + FIELDS[i].theirs, (const char *) from + FIELDS[i].ours, FIELDS[i].size);
-	}
+#define WRITE(ours, theirs) memcpy(&ps->theirs, &from->ours, sizeof(from->ours));
+	FIELDS(WRITE)
 }
 
 void apus_session_exchange(apus_session *with)

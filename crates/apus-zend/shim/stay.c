@@ -11,7 +11,12 @@ static apus_session *session_of_script;
 /* ext/filter keeps what came in a request; it has nothing to do when one begins. */
 static void end_filter(void)
 {
-	zend_module_entry *filter = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("filter"));
+	static zend_module_entry *filter;
+	static bool is_looked_for;
+	if (!is_looked_for) {
+		is_looked_for = true;
+		filter = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("filter"));
+	}
 	if (filter != NULL && filter->request_shutdown_func != NULL) {
 		filter->request_shutdown_func(filter->type, filter->module_number);
 	}
@@ -128,7 +133,8 @@ static bool is_triggered(void)
 	static const int WHERE[] = {TRACK_VARS_GET, TRACK_VARS_POST, TRACK_VARS_COOKIE};
 	for (size_t in = 0; in < sizeof(WHERE) / sizeof(*WHERE); in++) {
 		const zval *all = &PG(http_globals)[WHERE[in]];
-		for (size_t at = 0; Z_TYPE_P(all) == IS_ARRAY && at < sizeof(TRIGGERS) / sizeof(*TRIGGERS); at++) {
+		const bool any = Z_TYPE_P(all) == IS_ARRAY && zend_hash_num_elements(Z_ARRVAL_P(all)) > 0;
+		for (size_t at = 0; any && at < sizeof(TRIGGERS) / sizeof(*TRIGGERS); at++) {
 			if (zend_hash_str_exists(Z_ARRVAL_P(all), TRIGGERS[at], strlen(TRIGGERS[at]))) {
 				return true;
 			}

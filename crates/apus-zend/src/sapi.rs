@@ -1,6 +1,7 @@
 //! Whole requests of PHP, one after the other, in a process that the command line's PHP began.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::marker::PhantomData;
 use std::ptr;
 
 use crate::call::Raise;
@@ -25,25 +26,88 @@ pub struct Hooks {
     pub read: fn(&mut [u8]) -> usize,
 }
 
+/// A text with a NUL behind it. PHP may take one with a NUL inside for shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'a>(&'a [u8]);
+
+impl<'a> Text<'a> {
+    /// What is there in front of the NUL at the end; `None` where there is none.
+    #[inline]
+    pub fn new(with_nul: &'a [u8]) -> Option<Self> {
+        (with_nul.last() == Some(&0)).then_some(Self(with_nul))
+    }
+
+    /// Its bytes.
+    #[inline]
+    pub fn bytes(self) -> &'a [u8] {
+        &self.0[..self.0.len() - 1]
+    }
+
+    #[inline]
+    fn as_ptr(self) -> *const c_char {
+        self.0.as_ptr().cast()
+    }
+}
+
+impl<'a> From<&'a CStr> for Text<'a> {
+    fn from(text: &'a CStr) -> Self {
+        Self(text.to_bytes_with_nul())
+    }
+}
+
+/// A name and its value, as the shim takes them.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a>(sys::apus_sapi_pair, PhantomData<&'a [u8]>);
+
+impl<'a> Pair<'a> {
+    /// Of these two.
+    #[inline]
+    pub fn new(name: Text<'a>, value: Text<'a>) -> Self {
+        let (name_len, value_len) = (name.bytes().len(), value.bytes().len());
+        let pair = sys::apus_sapi_pair { name: name.as_ptr(), name_len, value: value.as_ptr(), value_len };
+        Self(pair, PhantomData)
+    }
+
+    /// The name's bytes.
+    #[inline]
+    pub fn name(&self) -> &'a [u8] {
+        // SAFETY: those that it was made of, which live so long.
+        unsafe { bytes(self.0.name, self.0.name_len) }
+    }
+
+    /// The value.
+    #[inline]
+    pub fn value(&self) -> Text<'a> {
+        // SAFETY: as in `name`; the NUL belongs to it.
+        Text(unsafe { bytes(self.0.value, self.0.value_len + 1) })
+    }
+
+    fn first(all: &[Self]) -> *const sys::apus_sapi_pair {
+        // The same in memory.
+        all.as_ptr().cast()
+    }
+}
+
 /// A request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Name and value of what `$_SERVER` has.
-    pub pairs: &'a [(&'a CStr, &'a CStr)],
+    pub pairs: &'a [Pair<'a>],
     /// `GET`.
-    pub method: &'a CStr,
+    pub method: Text<'a>,
     /// The target as it was asked for.
-    pub uri: &'a CStr,
+    pub uri: Text<'a>,
     /// What follows the question mark.
-    pub query: &'a CStr,
+    pub query: Text<'a>,
     /// The file that is run.
-    pub script: &'a CStr,
+    pub script: Text<'a>,
     /// The body's media type.
-    pub content_type: Option<&'a CStr>,
+    pub content_type: Option<Text<'a>>,
     /// The field Cookie.
-    pub cookies: Option<&'a CStr>,
+    pub cookies: Option<Text<'a>>,
     /// The field Authorization.
-    pub authorization: Option<&'a CStr>,
+    pub authorization: Option<Text<'a>>,
     /// Bytes of the body.
     pub content_length: u64,
     /// Whether it came by HTTP/1.0.
@@ -51,9 +115,9 @@ pub struct Request<'a> {
     /// When it came, in seconds since 1970.
     pub received_at: f64,
     /// Entries of php.ini.
-    pub values: &'a [(&'a CStr, &'a CStr)],
+    pub values: &'a [Pair<'a>],
     /// Those that nothing changes.
-    pub admin: &'a [(&'a CStr, &'a CStr)],
+    pub admin: &'a [Pair<'a>],
 }
 
 static HOOKS: std::sync::OnceLock<Hooks> = std::sync::OnceLock::new();
@@ -144,18 +208,10 @@ fn status_of(status: c_int) -> u16 {
 
 /// Hands a request to the shim, where it is valid for the time of `then`.
 fn given<T>(request: &Request<'_>, then: impl FnOnce(*const sys::apus_sapi_request) -> T) -> T {
-    let pair = |(name, value): &(&CStr, &CStr)| sys::apus_sapi_pair {
-        name: name.as_ptr(),
-        name_len: name.count_bytes(),
-        value: value.as_ptr(),
-        value_len: value.count_bytes(),
-    };
-    let [pairs, values, admin] =
-        [request.pairs, request.values, request.admin].map(|all| all.iter().map(pair).collect::<Vec<_>>());
-    let text = |text: Option<&CStr>| text.map_or(ptr::null(), CStr::as_ptr);
+    let text = |text: Option<Text<'_>>| text.map_or(ptr::null(), Text::as_ptr);
     let request = sys::apus_sapi_request {
-        pairs: pairs.as_ptr(),
-        count: pairs.len(),
+        pairs: Pair::first(request.pairs),
+        count: request.pairs.len(),
         method: request.method.as_ptr(),
         uri: request.uri.as_ptr(),
         query: request.query.as_ptr(),
@@ -166,10 +222,10 @@ fn given<T>(request: &Request<'_>, then: impl FnOnce(*const sys::apus_sapi_reque
         content_length: request.content_length,
         protocol: if request.old { 1000 } else { 1001 },
         received_at: request.received_at,
-        values: values.as_ptr(),
-        admin: admin.as_ptr(),
-        value_count: values.len(),
-        admin_count: admin.len(),
+        values: Pair::first(request.values),
+        admin: Pair::first(request.admin),
+        value_count: request.values.len(),
+        admin_count: request.admin.len(),
     };
     then(&raw const request)
 }

@@ -4,6 +4,7 @@
 mod entries;
 mod known;
 mod lately;
+pub mod pairs;
 mod preset;
 mod site;
 mod target;

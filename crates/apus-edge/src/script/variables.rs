@@ -7,6 +7,7 @@ use apus_net::proto::http1::Version;
 use apus_net::{Local, Request};
 
 use super::Script;
+use super::pairs::{self, Open};
 use crate::auth::credentials;
 
 /// Bytes of the name of a variable made of a field's; longer ones are left out.
@@ -85,85 +86,44 @@ impl<'a> Via<'a> {
     }
 }
 
-/// The variables, each with its name and value.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variables {
-    /// Names and values, one behind the other.
-    bytes: Vec<u8>,
-    /// Where each name ends, and its value.
-    ends: Vec<(u32, u32)>,
-}
+/// The variables, each with its name and value, as [`pairs`] are written down, behind whatever stands there before.
+#[derive(Debug)]
+pub struct Variables<'v>(&'v mut Vec<u8>);
 
-impl Variables {
-    /// Those of a request for a script. `REQUEST_TIME`, `PHP_AUTH_*` and `argv` are PHP's own to add.
-    pub fn of(request: &Request, script: &Script, body: Option<u64>) -> Self {
+impl<'v> Variables<'v> {
+    /// Writes those of a request for a script. `REQUEST_TIME`, `PHP_AUTH_*` and `argv` are PHP's own to add.
+    pub fn write(into: &'v mut Vec<u8>, request: &Request, script: &Script, body: Option<u64>) {
         static OWNER: OnceLock<Vec<(&str, String)>> = OnceLock::new();
         // What php-fpm tells of the user that its processes run as.
         let of = |name| std::env::var(name).ok().map(|value| (name, value));
         let owner = OWNER.get_or_init(|| ["USER", "HOME"].into_iter().filter_map(of).collect());
-        Self::made(owner, &Via::of(request, body), request.headers(), script)
+        Self::made(into, owner, &Via::of(request, body), request.headers(), script);
     }
 
     /// The same of parts, behind what is known already.
-    pub fn made<'a>(
+    fn made<'a>(
+        into: &'v mut Vec<u8>,
         first: &[(&str, String)],
         via: &Via<'a>,
         fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         script: &Script,
-    ) -> Self {
-        let mut this = Self { bytes: Vec::with_capacity(2048), ends: Vec::with_capacity(48) };
+    ) {
+        let mut this = Self(into);
         for (name, value) in first {
             this.push(name, value);
         }
         this.of_fields(&fields.filter(|(name, _)| is_plain(name)).collect::<Vec<_>>());
         this.of_connection(via);
         this.of_script(via, script);
-        this
     }
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let mut start = 0;
-        self.ends.iter().map(move |(name, value)| {
-            let (from, middle, to) = (start, *name as usize, *value as usize);
-            start = to;
-            (&self.bytes[from..middle], &self.bytes[middle..to])
-        })
+    #[inline]
+    fn push(&mut self, name: &str, value: impl AsRef<[u8]>) {
+        pairs::push(self.0, name.as_bytes(), value.as_ref());
     }
 
-    /// How many they are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The value of one.
-    pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.iter().find(|(other, _)| *other == name.as_bytes()).map(|(_, value)| value)
-    }
-
-    /// Adds one that stands behind all others.
-    pub fn push(&mut self, name: &str, value: impl AsRef<[u8]>) {
-        self.bytes.extend_from_slice(name.as_bytes());
-        self.end_name();
-        self.bytes.extend_from_slice(value.as_ref());
-        self.end_value();
-    }
-
-    fn end_name(&mut self) {
-        let end = self.bytes.len() as u32;
-        self.ends.push((end, end));
-    }
-
-    fn end_value(&mut self) {
-        let end = self.bytes.len() as u32;
-        if let Some(last) = self.ends.last_mut() {
-            last.1 = end;
-        }
+    fn push_number(&mut self, name: &str, number: u64) {
+        self.push(name, itoa::Buffer::new().format(number));
     }
 
     /// `HTTP_*` of the fields, the last one first; fields of one name are one variable.
@@ -173,17 +133,18 @@ impl Variables {
             if fields[..at].iter().any(|field| same(&field)) {
                 continue;
             }
-            self.bytes.extend_from_slice(b"HTTP_");
+            let pair = Open::begin(self.0);
+            self.0.extend_from_slice(b"HTTP_");
             let upper = |byte: &u8| if *byte == b'-' { b'_' } else { byte.to_ascii_uppercase() };
-            self.bytes.extend(name.iter().map(upper));
-            self.end_name();
-            self.bytes.extend_from_slice(value);
+            self.0.extend(name.iter().map(upper));
+            let pair = pair.end_name(self.0);
+            self.0.extend_from_slice(value);
             let between: &[u8] = if name.eq_ignore_ascii_case(b"cookie") { b"; " } else { b", " };
             for (_, value) in fields[at + 1..].iter().filter(same) {
-                self.bytes.extend_from_slice(between);
-                self.bytes.extend_from_slice(value);
+                self.0.extend_from_slice(between);
+                self.0.extend_from_slice(value);
             }
-            self.end_value();
+            pair.end(self.0);
         }
     }
 
@@ -192,10 +153,14 @@ impl Variables {
         let is_unix = via.remote.0.is_empty();
         self.push("REDIRECT_STATUS", "200");
         self.push("SERVER_NAME", name);
-        self.push("SERVER_PORT", port.to_string());
+        self.push_number("SERVER_PORT", port.into());
         self.push("SERVER_ADDR", &*via.local.0);
         self.push("REMOTE_USER", &via.user);
-        self.push("REMOTE_PORT", if is_unix { String::new() } else { via.remote.1.to_string() });
+        if is_unix {
+            self.push("REMOTE_PORT", "");
+        } else {
+            self.push_number("REMOTE_PORT", via.remote.1.into());
+        }
         self.push("REMOTE_ADDR", if is_unix { "unix:" } else { &*via.remote.0 });
         self.push("SERVER_SOFTWARE", concat!("Apus/", env!("CARGO_PKG_VERSION")));
         self.push("GATEWAY_INTERFACE", "CGI/1.1");
@@ -207,19 +172,26 @@ impl Variables {
     }
 
     fn of_script(&mut self, via: &Via<'_>, script: &Script) {
-        let whole = [script.script_name.as_bytes(), &script.path_info].concat();
         self.push("DOCUMENT_ROOT", &*script.document_root);
         self.push("DOCUMENT_URI", &script.script_name);
         self.push("REQUEST_URI", &via.uri);
         self.push("SCRIPT_NAME", &script.script_name);
-        self.push("CONTENT_LENGTH", via.content_length.map(|length| length.to_string()).unwrap_or_default());
+        match via.content_length {
+            Some(length) => self.push_number("CONTENT_LENGTH", length),
+            None => self.push("CONTENT_LENGTH", ""),
+        }
         self.push("CONTENT_TYPE", via.content_type);
         self.push("REQUEST_METHOD", via.method);
         self.push("QUERY_STRING", via.query);
         self.push("SCRIPT_FILENAME", &script.filename);
         self.push("PATH_INFO", &script.path_info);
         self.push("FCGI_ROLE", "RESPONDER");
-        self.push("PHP_SELF", &whole);
+        let pair = Open::begin(self.0);
+        self.0.extend_from_slice(b"PHP_SELF");
+        let pair = pair.end_name(self.0);
+        self.0.extend_from_slice(script.script_name.as_bytes());
+        self.0.extend_from_slice(&script.path_info);
+        pair.end(self.0);
     }
 }
 
@@ -259,6 +231,9 @@ fn split_port(host: &[u8]) -> (&[u8], Option<u16>) {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CStr;
+
+    use super::super::pairs::Pairs;
     use super::*;
 
     fn via() -> Via<'static> {
@@ -287,10 +262,16 @@ mod tests {
         }
     }
 
+    fn read(bytes: &[u8]) -> Vec<(String, String)> {
+        let text = |bytes: &[u8]| CStr::from_bytes_with_nul(bytes).unwrap().to_str().unwrap().to_owned();
+        Pairs { rest: bytes }.map(|(name, value)| (text(name), text(value))).collect()
+    }
+
     fn made(via: &Via<'_>, fields: &[(&str, &str)]) -> Vec<(String, String)> {
         let fields = fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        Variables::made(&[], via, fields, &script()).iter().map(|(name, value)| (text(name), text(value))).collect()
+        let mut bytes = Vec::new();
+        Variables::made(&mut bytes, &[], via, fields, &script());
+        read(&bytes)
     }
 
     #[test]
@@ -350,8 +331,9 @@ mod tests {
     #[test]
     fn https_proxies_and_sockets_show() {
         let of = |via: &Via<'_>, name: &str| {
-            let made = Variables::made(&[("USER", "me".into())], via, std::iter::empty(), &script());
-            made.get(name).map(|value| String::from_utf8(value.to_vec()).unwrap())
+            let mut bytes = Vec::new();
+            Variables::made(&mut bytes, &[("USER", "me".into())], via, std::iter::empty(), &script());
+            read(&bytes).into_iter().find(|(other, _)| other == name).map(|(_, value)| value)
         };
         let tls = Via { https: true, host: b"[::1]:443", content_length: Some(0), ..via() };
         assert_eq!(of(&tls, "HTTPS").as_deref(), Some("on"));

@@ -148,9 +148,9 @@ impl Task {
             Err(Refused::Gone) => return,
         };
         let length = (!body.is_empty()).then_some(body.len() as u64).or(request.body().content_length());
-        let variables = Variables::of(&request, &script, length);
-        let mut form = Vec::with_capacity(2048);
-        form::write(&mut form, &entries, &variables, request.received_at(), request.version() == Version::Http10);
+        let mut form = desk.form();
+        form::begin(&mut form, &entries, request.received_at(), request.version() == Version::Http10);
+        Variables::write(&mut form, &request, &script, length);
         if form.len() > Held::most() {
             log::warning(format_args!(
                 "a request for {} is answered 431: its head takes {} bytes for the script",
@@ -160,7 +160,7 @@ impl Task {
             return responder.fail(431);
         }
         process.begin(&form, body.len() as u64, &script.filename);
-        drop(form);
+        desk.keep_form(form);
         if let Some(members) = members {
             return live::decide(process, &script.filename, &responder, members).await;
         }

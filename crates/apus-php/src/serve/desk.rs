@@ -20,6 +20,9 @@ use tokio::sync::Notify;
 /// How often the time of silent scripts is looked at, at most and at least.
 const TICKS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
+/// Room for requests that is kept between them, in bytes.
+const KEPT_FORM: usize = 16 * 1024;
+
 /// Processes that are woken together: more do not wait until the front has done all that it has to do in its turn, for
 /// where there is a core for each they could have begun.
 const AT_ONCE: usize = 8;
@@ -84,6 +87,8 @@ pub(crate) struct Desk {
     patience: Patience,
     /// Of those that were handed a request in this turn.
     wakes: RefCell<Wakes>,
+    /// Room to write requests down.
+    form: RefCell<Vec<u8>>,
     /// By the numbers of their channels.
     active: RefCell<Vec<Option<Box<Active>>>>,
     waiting: RefCell<VecDeque<Rc<Waiter>>>,
@@ -118,6 +123,7 @@ impl Desk {
                 events: Rc::clone(events),
                 id,
                 patience,
+                form: RefCell::default(),
                 active: RefCell::default(),
                 waiting: RefCell::default(),
                 timed: Notify::new(),
@@ -235,6 +241,18 @@ impl Desk {
             let held = active.held;
             // The front that has waited longest gets it, which may be this one.
             held.release();
+        }
+    }
+
+    /// Room to write a request down.
+    pub(super) fn form(&self) -> Vec<u8> {
+        self.form.take()
+    }
+
+    /// Has it used again.
+    pub(super) fn keep_form(&self, form: Vec<u8>) {
+        if form.capacity() <= KEPT_FORM {
+            self.form.replace(form);
         }
     }
 

@@ -1,34 +1,20 @@
 //! What a request looks like on its way to the process that runs its script, and the head of an answer on its way back.
 
-use std::ffi::CStr;
-
-use apus_edge::script::{Entries, Variables};
+use apus_edge::script::Entries;
+use apus_edge::script::pairs::{self, Pairs};
 use apus_net::ResponseHead;
 use apus_net::proto::http1::response::{is_field_name, is_field_value};
-use apus_zend::sapi;
+use apus_zend::sapi::{self, Pair, Text};
 
 /// Bytes before the variables: when the request came, and by which version.
 const FIXED: usize = 9;
 
-/// Writes a request down; `entries` as [`entries`] gives them.
-pub(super) fn write(into: &mut Vec<u8>, entries: &[u8], variables: &Variables, received_at: f64, old: bool) {
+/// Begins to write a request down, whose variables are to follow; `entries` as [`entries`] gives them.
+pub(super) fn begin(into: &mut Vec<u8>, entries: &[u8], received_at: f64, old: bool) {
     into.clear();
     into.extend_from_slice(&received_at.to_le_bytes());
     into.push(u8::from(old));
     into.extend_from_slice(entries);
-    for (name, value) in variables.iter() {
-        push(into, name, value);
-    }
-}
-
-fn push(into: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    for text in [name, value] {
-        into.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    }
-    for text in [name, value] {
-        into.extend_from_slice(text);
-        into.push(0);
-    }
 }
 
 /// Entries of php.ini, as they stand in every request of a site: the bytes of both kinds, each after their number.
@@ -37,7 +23,7 @@ pub(super) fn entries(entries: &Entries) -> Vec<u8> {
     for part in [&entries.values, &entries.admin] {
         let mut bytes = Vec::new();
         for (name, value) in part {
-            push(&mut bytes, name.as_bytes(), value.as_bytes());
+            pairs::push(&mut bytes, name.as_bytes(), value.as_bytes());
         }
         all.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
         all.extend_from_slice(&bytes);
@@ -57,30 +43,50 @@ fn behind_entries(bytes: &[u8]) -> Option<&[u8]> {
     part(rest).map(|(_, rest)| rest)
 }
 
-/// A text with the NUL behind it, at the beginning of `bytes`, and what follows it. One with a NUL inside ends there.
-fn text(bytes: &[u8], len: usize) -> Option<(&CStr, &[u8])> {
-    let (text, rest) = bytes.split_at_checked(len.checked_add(1)?)?;
-    Some((CStr::from_bytes_until_nul(text).ok()?, rest))
-}
-
-fn pairs(mut bytes: &[u8]) -> Option<Vec<(&CStr, &CStr)>> {
-    let mut all = Vec::with_capacity(48);
-    while !bytes.is_empty() {
-        let (of_name, rest) = bytes.split_first_chunk::<4>()?;
-        let (of_value, rest) = rest.split_first_chunk::<4>()?;
-        let (name, rest) = text(rest, u32::from_le_bytes(*of_name) as usize)?;
-        let (value, rest) = text(rest, u32::from_le_bytes(*of_value) as usize)?;
-        all.push((name, value));
-        bytes = rest;
+/// All that stand there, each told first; `None` where something else does.
+fn pairs<'a>(bytes: &'a [u8], mut tell: impl FnMut(Text<'a>, Text<'a>)) -> Option<Vec<Pair<'a>>> {
+    let mut pairs = Pairs { rest: bytes };
+    let mut all = Vec::with_capacity(if bytes.is_empty() { 0 } else { 48 });
+    for (name, value) in pairs.by_ref() {
+        let (name, value) = (Text::new(name)?, Text::new(value)?);
+        tell(name, value);
+        all.push(Pair::new(name, value));
     }
-    Some(all)
+    pairs.rest.is_empty().then_some(all)
 }
 
 /// The variables of a request.
 pub(super) fn variables(bytes: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let owned = |text: &CStr| text.to_bytes().to_vec();
-    let all = behind_entries(bytes).and_then(pairs).unwrap_or_default();
-    all.into_iter().map(|(name, value)| (owned(name), owned(value))).collect()
+    let all = behind_entries(bytes).and_then(|bytes| pairs(bytes, |_, _| {})).unwrap_or_default();
+    all.iter().map(|pair| (pair.name().to_vec(), pair.value().bytes().to_vec())).collect()
+}
+
+/// What PHP is told of a request beside its variables, out of these.
+#[derive(Default)]
+struct Told<'a> {
+    method: Option<Text<'a>>,
+    uri: Option<Text<'a>>,
+    query: Option<Text<'a>>,
+    script: Option<Text<'a>>,
+    content_type: Option<Text<'a>>,
+    cookies: Option<Text<'a>>,
+    authorization: Option<Text<'a>>,
+}
+
+impl<'a> Told<'a> {
+    fn hear(&mut self, name: &[u8], value: Text<'a>) {
+        let place = match name {
+            b"REQUEST_METHOD" => &mut self.method,
+            b"REQUEST_URI" => &mut self.uri,
+            b"QUERY_STRING" => &mut self.query,
+            b"SCRIPT_FILENAME" => &mut self.script,
+            b"CONTENT_TYPE" => &mut self.content_type,
+            b"HTTP_COOKIE" => &mut self.cookies,
+            b"HTTP_AUTHORIZATION" => &mut self.authorization,
+            _ => return,
+        };
+        place.get_or_insert(value);
+    }
 }
 
 /// Reads a request, whose body has so many bytes, and runs it with what was read.
@@ -89,19 +95,19 @@ pub(super) fn with<T>(bytes: &[u8], body: u64, run: impl FnOnce(&sapi::Request<'
     let (received_at, old) = fixed.split_first_chunk::<8>()?;
     let (values, rest) = part(rest)?;
     let (admin, rest) = part(rest)?;
-    let (values, admin) = (pairs(values)?, pairs(admin)?);
-    let pairs = pairs(rest)?;
-    let find = |name: &CStr| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
-    let filled = |name: &CStr| find(name).filter(|value| !value.is_empty());
+    let (values, admin) = (pairs(values, |_, _| {})?, pairs(admin, |_, _| {})?);
+    let mut told = Told::default();
+    let pairs = pairs(rest, |name, value| told.hear(name.bytes(), value))?;
+    let nothing = Text::from(c"");
     Some(run(&sapi::Request {
         pairs: &pairs,
-        method: find(c"REQUEST_METHOD")?,
-        uri: find(c"REQUEST_URI").unwrap_or(c""),
-        query: find(c"QUERY_STRING").unwrap_or(c""),
-        script: find(c"SCRIPT_FILENAME")?,
-        content_type: filled(c"CONTENT_TYPE"),
-        cookies: find(c"HTTP_COOKIE"),
-        authorization: find(c"HTTP_AUTHORIZATION"),
+        method: told.method?,
+        uri: told.uri.unwrap_or(nothing),
+        query: told.query.unwrap_or(nothing),
+        script: told.script?,
+        content_type: told.content_type.filter(|value| !value.bytes().is_empty()),
+        cookies: told.cookies,
+        authorization: told.authorization,
         content_length: body,
         old: *old == [1],
         received_at: f64::from_le_bytes(*received_at),

@@ -1,7 +1,7 @@
 //! A script that stays (`script_worker`): it boots an application once, and asks for one request after the other.
 
 use std::cell::Cell;
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CString, c_int};
 use std::os::unix::ffi::OsStringExt;
 
 use apus_options::Settings;
@@ -9,7 +9,8 @@ use apus_process::{Worker, log};
 use apus_runtime::running::in_coroutine;
 use apus_zend::callable::Callable;
 use apus_zend::engine::{Thrown, ThrownKind};
-use apus_zend::{Raise, Value, class, sapi};
+use apus_zend::sapi::{self, Pair};
+use apus_zend::{Raise, Value, class};
 
 use super::process::{self, FAILED};
 use crate::exception;
@@ -53,10 +54,10 @@ pub(super) fn run(worker: &Worker, settings: &Settings) -> c_int {
     PHASE.set(Phase::Booting);
     sapi::run_staying(&sapi::Request {
         pairs: &pairs,
-        method: c"GET",
-        uri: c"",
-        query: c"",
-        script: &filename,
+        method: c"GET".into(),
+        uri: c"".into(),
+        query: c"".into(),
+        script: filename.as_c_str().into(),
         content_type: None,
         cookies: None,
         authorization: None,
@@ -78,8 +79,8 @@ pub(super) fn run(worker: &Worker, settings: &Settings) -> c_int {
     }
 }
 
-fn pairs(all: &[(CString, CString)]) -> Vec<(&CStr, &CStr)> {
-    all.iter().map(|(name, value)| (name.as_c_str(), value.as_c_str())).collect()
+fn pairs(all: &[(CString, CString)]) -> Vec<Pair<'_>> {
+    all.iter().map(|(name, value)| Pair::new(name.as_c_str().into(), value.as_c_str().into())).collect()
 }
 
 /// What `$_SERVER` has before the first request: the environment, and what tells that the script is to stay.
