@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut bytes = b"before".to_vec();
-        for (name, value) in [(&b"A"[..], &b"1"[..]), (b"", b""), (b"LONG", &[b'x'; 70_000])] {
+        for (name, value) in [(&b"A"[..], &b"1"[..]), (b"", b""), (b"LONG", &vec![b'x'; 70_000])] {
             push(&mut bytes, name, value);
         }
         let mut pairs = Pairs { rest: &bytes[6..] };
