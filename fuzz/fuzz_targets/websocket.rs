@@ -7,7 +7,7 @@ use apus_proto::websocket::{Decoder, Event, Limits, Opcode, Role, Violation, enc
 use bytes::BytesMut;
 use libfuzzer_sys::fuzz_target;
 
-const LIMITS: Limits = Limits { max_frame: 512, max_message: 1024 };
+const LIMITS: Limits = Limits { max_frame: 512, max_message: 1024, lenient: false };
 
 fuzz_target!(|input: (u8, u8, &[u8])| {
     let (piece, flags, bytes) = input;

@@ -25,7 +25,7 @@ const HARMLESS = [
     'ZEND_HASH_FOREACH_PTR', 'ZEND_HASH_FOREACH_STR_KEY_PTR', 'ZEND_HASH_FOREACH_KEY_VAL_IND', 'ZEND_HASH_FOREACH_VAL', 'ZEND_HASH_FOREACH_KEY_PTR', 'ZEND_HASH_FOREACH_END',
     'ZEND_HANDLE_NUMERIC_STR', 'zend_get_closure_method_def', 'zend_get_closure_this_ptr', 'zend_fetch_resource2_ex', 'zend_get_resource_handle',
     'php_file_le_stream', 'php_file_le_pstream', 'php_stream_locate_eol', 'zend_get_executed_filename', 'zend_get_executed_lineno',
-    'zend_memory_usage', 'zend_fiber_switch_blocked', 'zend_fiber_switch_unblock', 'zend_is_unwind_exit', 'zend_is_graceful_exit', 'zend_observer_fiber_init_register',
+    'zend_memory_usage', 'zend_fiber_switch_block', 'zend_fiber_switch_blocked', 'zend_fiber_switch_unblock', 'zend_is_unwind_exit', 'zend_is_graceful_exit', 'zend_observer_fiber_init_register',
     'zend_observer_fiber_destroy_register', 'zend_object_is_lazy', 'zend_fiber_stack_base', 'zend_fiber_stack_limit', 'ZEND_CALL_NUM_ARGS', 'ZEND_CALL_ARG',
     // flags and constants
     'zend_end_try', 'apus_end_try', 'ZEND_ASSERT', 'ZEND_USER_CODE', 'ZEND_STRTOL', 'ZEND_STRL', 'ZEND_HAS_OOM', 'ZEND_TYPE_INIT_MASK', 'ZEND_TYPE_INIT_CLASS', 'ZEND_TYPE_INIT_CLASS_CONST_MASK',

@@ -50,9 +50,10 @@ pub fn ask(headers: &mut HeaderMap, options: &WebSocketOptions) -> Result<(), Fa
     if let Ok(key) = HeaderValue::from_str(&key) {
         headers.insert(SEC_WEBSOCKET_KEY, key);
     }
-    headers.remove(SEC_WEBSOCKET_EXTENSIONS);
     if options.compression {
         headers.insert(SEC_WEBSOCKET_EXTENSIONS, HeaderValue::from_static(deflate::OFFER));
+    } else if !options.limits.lenient {
+        headers.remove(SEC_WEBSOCKET_EXTENSIONS);
     }
     Ok(())
 }
@@ -239,15 +240,26 @@ impl WebSocket {
         self.send(Opcode::Pong, true, payload, false).await
     }
 
-    /// What stands after a frame.
+    /// What stands after a frame; see [`proto::Sequence::after`].
     ///
     /// # Errors
     /// Which rule does not allow it after those that were sent.
-    pub fn after(&self, opcode: Opcode, fin: bool, payload: &[u8]) -> Result<proto::Sequence, &'static str> {
-        self.sequence.borrow().after(opcode, fin, payload)
+    pub fn after(
+        &self,
+        opcode: Opcode,
+        fin: bool,
+        compressed: bool,
+        payload: &[u8],
+    ) -> Result<proto::Sequence, &'static str> {
+        if compressed && !self.compresses() {
+            return Err(proto::NOT_AGREED);
+        }
+        self.sequence.borrow().after(opcode, fin, compressed, payload)
     }
 
     /// Sends a frame, and waits until it has left. Dropped half-way, the frame leaves with the next one.
+    ///
+    /// `compress` has a whole message compressed; of a fragment it says that it begins one that the program compressed.
     pub async fn send(&self, opcode: Opcode, fin: bool, payload: &[u8], compress: bool) -> Result<(), Failure> {
         if self.closed.get() || self.close_sent.get() {
             return Err(Failure::new(Stage::Send, libc::EPIPE, "the WebSocket is closed"));
@@ -257,7 +269,10 @@ impl WebSocket {
             let text = "the server takes nothing, and 64 MiB of frames wait for it: it is given up";
             return Err(Failure::new(Stage::Send, libc::ENOBUFS, text));
         }
-        let next = self.after(opcode, fin, payload).map_err(|rule| Failure::new(Stage::Send, libc::EINVAL, rule))?;
+        let begins = matches!(opcode, Opcode::Text | Opcode::Binary);
+        let next = self
+            .after(opcode, fin, compress && !fin && begins, payload)
+            .map_err(|rule| Failure::new(Stage::Send, libc::EINVAL, rule))?;
         self.enqueue(opcode, fin, payload, compress)?;
         *self.sequence.borrow_mut() = next;
         if opcode == Opcode::Close {
@@ -274,13 +289,14 @@ impl WebSocket {
         let mut compressed = BytesMut::new();
         let mut deflater = self.deflater.borrow_mut();
         // A fragment that comes alone is sent as it is: only whole messages are compressed.
-        let whole = fin && matches!(opcode, Opcode::Text | Opcode::Binary);
+        let begins = matches!(opcode, Opcode::Text | Opcode::Binary);
+        let (whole, ready) = (fin && begins, !fin && begins && compress);
         let deflated = match &mut *deflater {
             Some(deflater) if compress && whole => deflater.deflate(payload, &mut compressed),
             _ => false,
         };
         let payload = if deflated { &compressed[..] } else { payload };
-        proto::encode(&mut self.out.borrow_mut(), opcode, fin, deflated, payload, mask);
+        proto::encode(&mut self.out.borrow_mut(), opcode, fin, deflated || ready, payload, mask);
         Ok(())
     }
 

@@ -72,6 +72,9 @@ pub struct Config {
     pub refuses_large_files: bool,
     /// Whether the type of answers that name none has a character set.
     pub default_charset: bool,
+    /// Whether WebSockets may be less strict than RFC 6455 (see the decoder's limits), and the peer whose bytes make no
+    /// sense sees its connection reset.
+    pub lenient: bool,
     /// Whether small answers leave at once (`TCP_NODELAY`).
     pub nodelay: bool,
     /// Whether multipart bodies are parsed and their files spooled.
@@ -160,6 +163,8 @@ pub struct Config {
     pub close_timeout: u64,
     /// Milliseconds of silence after which a message connection is closed; 0 for never.
     pub heartbeat_idle: u64,
+    /// How often connections are looked at for that, in milliseconds; 0 for always.
+    pub heartbeat_check: u64,
     /// Whether nothing is read of a new stream before the program says so.
     pub delay_receive: bool,
     /// Probes of the kernel on silent connections.
@@ -244,6 +249,7 @@ impl From<&Settings> for Config {
             max_form: s.package_max_length,
             refuses_large_files: false,
             default_charset: true,
+            lenient: false,
             nodelay: s.open_tcp_nodelay,
             parse_multipart: s.http_parse_post,
             store_files: s.http_parse_files,
@@ -292,6 +298,7 @@ impl From<&Settings> for Config {
             ping_timeout: millis(s.websocket_ping_timeout),
             close_timeout: millis(s.websocket_close_timeout),
             heartbeat_idle: millis(s.heartbeat_idle_time),
+            heartbeat_check: millis(s.heartbeat_check_interval),
             delay_receive: s.enable_delay_receive,
             keepalive: s.open_tcp_keepalive.then(|| {
                 socket2::TcpKeepalive::new()

@@ -2,6 +2,7 @@
 //! drains. It knows no connection.
 
 use std::cell::Cell;
+use std::io;
 use std::rc::Rc;
 
 use tokio::sync::Notify;
@@ -153,6 +154,9 @@ pub trait Metrics {
 
     /// A message connection ends because its peer broke the protocol.
     fn refused(&self, _conn: &ConnInfo, _why: &str) {}
+
+    /// A connection's peer did not come to speak TLS, for this reason.
+    fn unsealed(&self, _conn: &ConnInfo, _why: &io::Error) {}
 
     /// How many connections this worker has beside the others that accept from the same sockets.
     fn standing(&self) -> Standing {
@@ -340,6 +344,14 @@ impl Worker {
     /// A request that was noted is sent elsewhere, and the app never sees it.
     pub(crate) fn redirected(&self, conn: &ConnInfo, exchange: &Exchange, host: u16, status: u16) {
         self.metrics.rejected(conn, &Answered { host, ..answer(exchange, status, &exchange.entry.borrow()) });
+    }
+
+    /// Reading failed: where that is because of TLS, it is told.
+    #[cold]
+    pub(crate) fn unsealed(&self, conn: &ConnInfo, error: &io::Error) {
+        if conn.tls().is_none() && matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::Unsupported) {
+            self.metrics.unsealed(conn, error);
+        }
     }
 
     /// A connection was accepted.

@@ -27,8 +27,9 @@ pub struct Config {
     pub script: PathBuf,
     /// User processes, at most [`MOST_USERS`](crate::MOST_USERS).
     pub users: u16,
-    /// Whether session ids are 1, 2, 3, … over all workers; else they tell the worker.
-    pub plain_sessions: bool,
+    /// Session ids are one more each time over all workers, from the number behind this one on; without it they tell
+    /// the worker.
+    pub plain_sessions: Option<u64>,
     /// Whether processes that end soon after their start are started again with next to no wait.
     pub hasty: bool,
     /// Whether the master takes part in what the processes tell each other: see [`Program::seat`].

@@ -224,19 +224,23 @@ impl Scoreboard {
     /// Maps a scoreboard for these processes. There are three slots for each, so that two generations may drain while a
     /// third serves.
     pub fn new(role_counts: RoleCounts) -> io::Result<&'static Self> {
-        Self::with_sessions(role_counts, false)
+        Self::with_sessions(role_counts, None)
     }
 
-    /// The same; with `plain` session ids are 1, 2, 3, … over all workers.
-    pub fn with_sessions(role_counts: RoleCounts, plain: bool) -> io::Result<&'static Self> {
+    /// The same; with `plain` session ids are one more each time over all workers, from the number behind this one on.
+    pub fn with_sessions(role_counts: RoleCounts, plain: Option<u64>) -> io::Result<&'static Self> {
         let slots = Self::slots_for(role_counts);
-        Ok(Box::leak(Box::new(Self {
+        let board: &'static Self = Box::leak(Box::new(Self {
             header: shm::map::<Header>(1)?.first().ok_or(io::ErrorKind::OutOfMemory)?,
             slots: shm::map(slots)?,
             sessions: shm::map(usize::from(role_counts.total()))?,
-            plain_sessions: plain,
+            plain_sessions: plain.is_some(),
             role_counts,
-        })))
+        }));
+        if let (Some(before), Some(first)) = (plain, board.sessions.first()) {
+            first.store(before, Relaxed);
+        }
+        Ok(board)
     }
 
     /// How many slots a scoreboard for these processes has.
@@ -407,8 +411,10 @@ mod tests {
         let (a, b) = (board.next_session(2), board.next_session(2));
         assert_eq!((a, b), (1 << 12 | 2, 2 << 12 | 2));
         assert_eq!(board.next_session(0), 1 << 12);
-        let board = Scoreboard::with_sessions(RoleCounts::workers(3), true).unwrap();
+        let board = Scoreboard::with_sessions(RoleCounts::workers(3), Some(0)).unwrap();
         assert_eq!([2, 0, 2].map(|worker| board.next_session(worker)), [1, 2, 3]);
+        let board = Scoreboard::with_sessions(RoleCounts::workers(1), Some(1 << 31)).unwrap();
+        assert_eq!(board.next_session(0), (1 << 31) + 1);
     }
 
     #[test]

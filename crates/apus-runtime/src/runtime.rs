@@ -510,7 +510,7 @@ impl State {
         let task = self.create_for(of_request, callable, args, outcome)?;
         if engine::can_switch() {
             self.engine.launch(&task);
-        } else {
+        } else if !swoole::launches(|| self.engine.launch(&task)) {
             self.engine.adopt(&task);
         }
         self.check_stop()?;

@@ -23,6 +23,23 @@ pub fn is_on() -> bool {
     *ON.get_or_init(|| engine::ini_switch(SETTING))
 }
 
+thread_local! {
+    /// Numbers of errors that the program does not want logged.
+    static IGNORED: RefCell<Vec<i64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// `swoole_ignore_error()`: nothing in the log about errors of this number.
+pub fn ignore(error: i64) {
+    if !is_ignored(error) {
+        IGNORED.with_borrow_mut(|ignored| ignored.push(error));
+    }
+}
+
+/// Whether the program wants nothing in the log about errors of this number.
+pub fn is_ignored(error: i64) -> bool {
+    IGNORED.with_borrow(|ignored| ignored.contains(&error))
+}
+
 /// Calls a method by the conventions there: what is not possible is a warning and `false`, with the code in `$errCode`
 /// and as the last error; nothing is thrown but what ends a coroutine, and what callers' code threw.
 pub fn answers_false(call: &Call, class: &Class, body: impl Fn(&Call) -> Result<(), Raise>) -> Result<(), Raise> {
@@ -45,6 +62,13 @@ pub fn answers_false_quietly(
         Err(Raise::Thrown) => refused(call, class, false),
         done => done,
     }
+}
+
+/// Begins a coroutine from code that may not be suspended itself, where code is written for Swoole: there it runs at
+/// once. Whether it did.
+#[cold]
+pub fn launches(launch: impl FnOnce()) -> bool {
+    is_on() && engine::entering_from_blocked(launch).is_some()
 }
 
 /// Coroutines that nothing can wake are told of on standard output there, and the script goes on. `None`: not here.

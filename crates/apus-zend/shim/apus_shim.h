@@ -207,6 +207,8 @@ void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, 
 	uint32_t flags);
 void apus_class_constant(zend_class_entry *ce, const char *name, zval *value);
 void apus_class_alias(const char *name, zend_class_entry *ce);
+/* What get_class() gives of it; it is found by its other names, too. At module start. */
+void apus_class_set_name(zend_class_entry *ce, const char *name);
 apus_status apus_functions_register(const apus_method_def *functions, size_t count, int module_number);
 void apus_constant(const char *name, zval *value, int module_number);
 
@@ -287,6 +289,10 @@ void apus_fiber_abandon(apus_fiber *fiber);
 bool apus_fiber_overflowed(const apus_fiber *fiber);
 /* May the code that runs now be suspended? False in destructors before PHP 8.4, in the collector and in shutdown. */
 bool apus_can_switch(void);
+/* Lets other code be entered from code that may not be suspended itself, but at shutdown: how often that was blocked,
+ * which is to be blocked again. */
+uint32_t apus_switch_open(void);
+void apus_switch_close(uint32_t blocks);
 bool apus_returns(void); /* is the function that runs one of C code? */
 /* Was the code that runs called by the VM alone, from the coroutine's own function on? No C code waits for it then:
  * none that has a callback, drops an object, compiles, collects output. */

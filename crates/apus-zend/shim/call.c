@@ -20,6 +20,26 @@ void apus_stand_back(const apus_standing *standing)
 	apus_ambient_revive();
 }
 
+uint32_t apus_switch_open(void)
+{
+	uint32_t blocks = 0;
+	if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0 || apus_compiling()) {
+		return 0;
+	}
+	while (zend_fiber_switch_blocked()) {
+		zend_fiber_switch_unblock();
+		blocks++;
+	}
+	return blocks;
+}
+
+void apus_switch_close(uint32_t blocks)
+{
+	while (blocks-- > 0) {
+		zend_fiber_switch_block();
+	}
+}
+
 /* How a guarded call ended that may have thrown. */
 static apus_status ended(bool failed)
 {

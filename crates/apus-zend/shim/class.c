@@ -103,6 +103,13 @@ void apus_class_alias(const char *name, zend_class_entry *ce)
 	zend_register_class_alias_ex(name, strlen(name), ce, true);
 }
 
+void apus_class_set_name(zend_class_entry *ce, const char *name)
+{
+	zend_string *old = ce->name;
+	ce->name = zend_string_init_interned(name, strlen(name), true);
+	zend_string_release(old);
+}
+
 apus_status apus_functions_register(const apus_method_def *functions, size_t count, int module_number)
 {
 	return zend_register_functions(NULL, entries(functions, count), NULL, MODULE_PERSISTENT) == SUCCESS ? APUS_OK

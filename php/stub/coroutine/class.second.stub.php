@@ -135,7 +135,7 @@ class Coroutine
     public static function gethostbyname(string $domain_name, int $type = 2, float $timeout = -1): false|string {}
 
     /**
-     * @rust crate::system::lookup::dns_lookup
+     * @rust crate::system::lookup::dns_lookup_there
      * @rust typed
      */
     public static function dnsLookup(string $domain_name, float $timeout = 60, int $type = 2): string|false {}
@@ -147,7 +147,7 @@ class Coroutine
     public static function exec(string $command, bool $get_error_stream = false): array|false {}
 
     /**
-     * @rust crate::system::lookup::getaddrinfo
+     * @rust crate::system::lookup::getaddrinfo_there
      * @rust typed
      */
     public static function getaddrinfo(string $domain, int $family = 2, int $socktype = 1, int $protocol = 6, ?string $service = null, float $timeout = -1): array|bool {}

@@ -84,6 +84,7 @@ class Table implements \Iterator, \Countable
     /** @rust table_second::count */
     public function count(int $mode = 0): int {}
 
+    /** @rust destroy_for_all */
     public function destroy(): bool {}
 
     public function getSize(): int {}

@@ -158,7 +158,7 @@ class Server
     /** @rust info::worker_status */
     public function getWorkerStatus(int $worker_id = -1): int|false {}
 
-    /** @rust info::master_pid_or_zero */
+    /** @rust info::manager_pid_or_zero */
     public function getManagerPid(): int {}
 
     /** @rust info::master_pid_or_zero */

@@ -97,7 +97,7 @@ function swoole_async_set(array $settings): bool {}
 
 /**
  * The same as Swoole\Coroutine\System::dnsLookup().
- * @rust crate::system::lookup::dns_lookup
+ * @rust crate::system::lookup::dns_lookup_there
  * @rust typed
  * @rust within crate::swoole::answers_false
  */

@@ -12,6 +12,10 @@ class System
 {
     public static function gethostbyname(string $domain_name, int $type = 2, float $timeout = -1): false|string {}
 
+    /**
+     * @rust super::lookup::dns_lookup_there
+     * @rust typed
+     */
     public static function dnsLookup(string $domain_name, float $timeout = 60, int $type = 2): string|false {}
 
     public static function exec(string $command, bool $get_error_stream = false): array|false {}
@@ -22,6 +26,10 @@ class System
      */
     public static function sleep(float $seconds): bool {}
 
+    /**
+     * @rust super::lookup::getaddrinfo_there
+     * @rust typed
+     */
     public static function getaddrinfo(string $domain, int $family = 2, int $socktype = 1, int $protocol = 6, ?string $service = null, float $timeout = -1): array|bool {}
 
     public static function statvfs(string $path): array|false {}

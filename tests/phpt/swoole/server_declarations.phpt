@@ -70,7 +70,7 @@ Swoole\Coroutine\Http\Server
 Swoole\Coroutine\Server
 Swoole\Coroutine\Server\Connection
 Swoole\WebSocket\Frame
-Swoole\WebSocket\CloseFrame extends Apus\WebSocket\Frame
+Swoole\WebSocket\CloseFrame extends Swoole\WebSocket\Frame
 Swoole\Http\Server::__construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sock_type = 1)
 Swoole\Server::on(string $event_name, callable $callback)
 Swoole\Server::task(mixed $data, int $taskWorkerIndex = -1, ?callable $finishCallback = NULL)

@@ -37,7 +37,10 @@ impl Conn {
                         self.register()?;
                     }
                 }
-                Err(error) => return Poll::Ready(Err(error)),
+                Err(error) => {
+                    self.port.worker.unsealed(&self.info, &error);
+                    return Poll::Ready(Err(error));
+                }
                 Ok((count, room_left)) => {
                     if watched && !held && room_left && count > 0 {
                         // The socket is empty: edge-triggered epoll tells when that changes.

@@ -66,7 +66,7 @@ impl MessageConn {
         if self.flags().protected {
             return;
         }
-        if config.heartbeat_idle > 0 && idle >= config.heartbeat_idle {
+        if config.heartbeat_idle > 0 && idle_at_look(idle, now, config.heartbeat_check) >= config.heartbeat_idle {
             return self.kill(Kill::Now);
         }
         if !self.is_websocket() || config.ping_interval == 0 {
@@ -105,5 +105,24 @@ impl MessageConn {
     fn output_stalled(&self, now: u64) -> bool {
         let in_flight = || self.io.borrow().as_ref().map_or(0, Carrier::in_flight);
         self.out.borrow_mut().as_mut().is_some_and(|out| out.is_stalled(now, &self.port.config, in_flight))
+    }
+}
+
+/// How long a connection that is idle for `idle` had been so when it was looked at last, which happens every `every`;
+/// all in milliseconds, and 0 for always.
+fn idle_at_look(idle: u64, now: u64, every: u64) -> u64 {
+    idle.saturating_sub(now.checked_rem(every).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::idle_at_look;
+
+    #[test]
+    fn what_has_passed_since_the_last_look_does_not_count() {
+        assert_eq!(idle_at_look(1500, 2999, 1000), 501);
+        assert_eq!(idle_at_look(1501, 3000, 1000), 1501);
+        assert_eq!(idle_at_look(10, 2999, 1000), 0);
+        assert_eq!(idle_at_look(1500, 2999, 0), 1500);
     }
 }

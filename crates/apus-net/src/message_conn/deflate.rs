@@ -47,7 +47,7 @@ impl MessageConn {
     pub(crate) fn take_decoder(&self) -> Box<Decoder> {
         let config = &self.port.config;
         let max = usize::try_from(config.max_message).unwrap_or(usize::MAX);
-        let limits = Limits { max_frame: max, max_message: max };
+        let limits = Limits { max_frame: max, max_message: max, lenient: config.lenient };
         let extra = self.extra.borrow();
         match extra.as_ref().and_then(|extra| extra.deflate.as_ref()) {
             None => Box::new(Decoder::new(Role::Server, limits, None)),

@@ -109,7 +109,10 @@ impl MessageConn {
                     self.set_flags(|flags| flags.readable = false);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(error)),
+                Err(error) => {
+                    self.worker().unsealed(&self.info, &error);
+                    return Poll::Ready(Err(error));
+                }
                 Ok((count, room_left)) => {
                     if room_left && count > 0 && !self.flags().hung_up {
                         // The socket is empty, and an event will tell when that changes.

@@ -6,7 +6,7 @@ use std::io::{self, IoSlice};
 use std::rc::Rc;
 use std::task::Poll;
 
-use apus_proto::websocket::{Opcode, encode};
+use apus_proto::websocket::{NOT_AGREED, Opcode, encode};
 use bytes::{Bytes, BytesMut};
 
 use super::{Carrier, MessageConn, Stage};
@@ -69,14 +69,18 @@ impl Broadcast {
 
 impl MessageConn {
     /// Sends a WebSocket message or fragment. Compressed when it was agreed upon and the message is long enough, or
-    /// `compress` asks for it.
+    /// `compress` asks for it; of a fragment that begins a message, `compress` says that the program has compressed it.
     pub fn push(self: &Rc<Self>, opcode: Opcode, fin: bool, compress: bool, payload: &[u8]) -> Delivery {
         if let Some(refused) = self.refused() {
             return refused;
         }
-        let whole = fin && matches!(opcode, Opcode::Text | Opcode::Binary);
+        let begins = matches!(opcode, Opcode::Text | Opcode::Binary);
+        let (whole, ready) = (fin && begins, !fin && begins && compress);
+        if ready && !self.agreed_deflate() {
+            return Delivery::Misplaced(NOT_AGREED);
+        }
         if (!whole || self.flags().fragments)
-            && let Err(rule) = self.follow(opcode, fin, payload)
+            && let Err(rule) = self.follow(opcode, fin, ready, payload)
         {
             return Delivery::Misplaced(rule);
         }
@@ -85,23 +89,23 @@ impl MessageConn {
         }
         if payload.len() <= SHORT {
             let mut frame = [0; 2 + SHORT];
-            let len = apus_proto::websocket::write_head(&mut frame, opcode, fin, payload.len());
+            let len = apus_proto::websocket::write_head(&mut frame, opcode, fin, ready, payload.len());
             frame[len..len + payload.len()].copy_from_slice(payload);
             return self.transmit([&frame[..len + payload.len()], &[]]);
         }
         let mut head = [0; MAX_HEAD];
-        let len = apus_proto::websocket::write_head(&mut head, opcode, fin, payload.len());
+        let len = apus_proto::websocket::write_head(&mut head, opcode, fin, ready, payload.len());
         self.transmit([&head[..len], payload])
     }
 
     /// Notes a frame that is not a whole message, or that comes between the fragments of one.
     #[cold]
-    fn follow(&self, opcode: Opcode, fin: bool, payload: &[u8]) -> Result<(), &'static str> {
+    fn follow(&self, opcode: Opcode, fin: bool, compressed: bool, payload: &[u8]) -> Result<(), &'static str> {
         if opcode.is_control() {
             return Ok(());
         }
         let open = self.with_extra(|extra| {
-            extra.sequence = extra.sequence.after(opcode, fin, payload)?;
+            extra.sequence = extra.sequence.after(opcode, fin, compressed, payload)?;
             Ok(extra.sequence.is_open())
         })?;
         self.set_flags(|flags| flags.fragments = open);
@@ -119,7 +123,7 @@ impl MessageConn {
             return refused;
         }
         if self.flags().fragments
-            && let Err(rule) = self.follow(message.opcode, true, &message.payload)
+            && let Err(rule) = self.follow(message.opcode, true, false, &message.payload)
         {
             return Delivery::Misplaced(rule);
         }

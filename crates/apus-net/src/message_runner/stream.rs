@@ -71,6 +71,6 @@ impl<A: App> Runner<A> {
         self.message_conn.worker().metrics.refused(&self.message_conn.info, &error.to_string());
         // Answers to what came before are sent.
         self.message_conn.conns.batch.send();
-        self.message_conn.kill(Kill::Now);
+        self.message_conn.kill(if self.message_conn.port.config.lenient { Kill::Reset } else { Kill::Now });
     }
 }

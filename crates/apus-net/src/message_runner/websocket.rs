@@ -8,12 +8,13 @@ use std::rc::Rc;
 use std::task::Context;
 
 use apus_proto::websocket::{
-    Event, Header, MAX_CONTROL, Opcode, Role, Violation, apply_mask, close, encode_close, is_utf8,
+    Event, Header, MAX_CONTROL, Opcode, Role, Violation, apply_mask, close, encode, encode_close, is_utf8,
 };
 use bytes::{Bytes, BytesMut};
 
 use super::{Partial, RunStep, Runner};
 use crate::app::App;
+use crate::kill::Kill;
 use crate::message_conn::{Kind, Message, MessageConn, OwnedMessage, Stage};
 
 impl<A: App> Runner<A> {
@@ -32,7 +33,8 @@ impl<A: App> Runner<A> {
             return Ok(RunStep::Read);
         }
         let rsv1 = self.message_conn.agreed_deflate();
-        let Some((header, at)) = Header::parse(self.input.bytes(), Role::Server, rsv1)? else {
+        let role = (!self.message_conn.port.config.lenient).then_some(Role::Server);
+        let Some((header, at)) = Header::parse(self.input.bytes(), role, rsv1)? else {
             return Ok(RunStep::Read);
         };
         let max = self.message_conn.port.config.max_message;
@@ -65,11 +67,20 @@ impl<A: App> Runner<A> {
                 return self.control(control, &copy[..len], cx);
             }
         };
-        if message_conn.stage.get() == Stage::Open {
+        if self.is_heard() {
             Self::hand_over(&self.app, message_conn, Message { kind, data, compressed: false }, cx);
         }
         self.input.consume(end);
         Ok(RunStep::Again)
+    }
+
+    /// Whether messages go to the app: what follows our close frame does only where that is not as RFC 6455 has it.
+    fn is_heard(&self) -> bool {
+        match self.message_conn.stage.get() {
+            Stage::Open => true,
+            Stage::CloseSent { .. } => self.message_conn.port.config.lenient,
+            _ => false,
+        }
     }
 
     fn begin_partial(&mut self) {
@@ -112,7 +123,7 @@ impl<A: App> Runner<A> {
                     conns.with_inflate_budget(|budget| *budget = budget.saturating_sub(data.len()));
                 }
                 let kind = if text { Kind::Text } else { Kind::Binary };
-                if self.message_conn.stage.get() == Stage::Open {
+                if self.is_heard() {
                     Self::hand_over(&self.app, &self.message_conn, Message { kind, data: &data, compressed }, cx);
                 }
                 Ok(RunStep::Again)
@@ -138,7 +149,7 @@ impl<A: App> Runner<A> {
             Opcode::Ping if message_conn.stage.get() == Stage::Open => message_conn.control_frame(Opcode::Pong, data),
             Opcode::Pong if config.show_pongs => self.show(Kind::Pong, data, cx),
             Opcode::Close => {
-                let event = apus_proto::websocket::parse_close(Bytes::copy_from_slice(data))?;
+                let event = apus_proto::websocket::parse_close(Bytes::copy_from_slice(data), config.lenient)?;
                 if let Event::Close { code, reason } = event {
                     return Ok(self.peer_closes(code, &reason, cx));
                 }
@@ -164,7 +175,14 @@ impl<A: App> Runner<A> {
         if message_conn.stage.get() == Stage::Open {
             let mut frame = BytesMut::new();
             // A close without a code is answered by one (RFC 6455 section 5.5.1).
-            encode_close(&mut frame, code.unwrap_or(0), "", None);
+            if message_conn.port.config.lenient
+                && let Some(code) = code
+            {
+                let whole = [&code.to_be_bytes(), reason].concat();
+                encode(&mut frame, Opcode::Close, true, false, &whole, None);
+            } else {
+                encode_close(&mut frame, code.unwrap_or(close::NO_STATUS), "", None);
+            }
             let _ = message_conn.transmit([&frame, &[]]);
         }
         message_conn.set_flags(|flags| flags.parted = true);
@@ -175,6 +193,11 @@ impl<A: App> Runner<A> {
 
 /// Ends a message connection whose peer broke the protocol (RFC 6455 section 7.1.7).
 fn fail(message_conn: &Rc<MessageConn>, violation: Violation) {
+    if message_conn.port.config.lenient {
+        let why = format!("malformed data: {}", violation.reason);
+        message_conn.worker().metrics.refused(&message_conn.info, &why);
+        return message_conn.kill(Kill::Reset);
+    }
     message_conn.worker().metrics.refused(&message_conn.info, violation.reason);
     if message_conn.stage.get() == Stage::Open {
         let mut frame = BytesMut::new();

@@ -77,7 +77,9 @@ impl<'a> Outgoing<'a> {
         let (data, opcode) = (data.bytes()?, opcode(number)?);
         let payload =
             if opcode == Opcode::Close { Cow::Owned(close_payload(1000, data)?) } else { Cow::Borrowed(data) };
-        Self::new(opcode, flags & whole != 0, flags, payload)
+        // Compressed by the program, and not the last of its message: so said there.
+        let fin = if swoole::is_on() && flags & (FIN | RSV1) == RSV1 { 0 } else { flags & whole };
+        Self::new(opcode, fin != 0, flags, payload)
     }
 
     /// A ping.
@@ -121,7 +123,9 @@ impl<'a> Outgoing<'a> {
         if opcode == Opcode::Text && fin && !proto::is_utf8(&payload) {
             return Err(refused("a text message must be UTF-8: send other bytes with WEBSOCKET_OPCODE_BINARY"));
         }
-        Ok(Self { opcode, fin, compress: flags & (COMPRESS | RSV1) != 0, mask: flags & MASK != 0, payload })
+        let begins = matches!(opcode, Opcode::Text | Opcode::Binary);
+        let compress = if fin { flags & (COMPRESS | RSV1) != 0 } else { begins && flags & RSV1 != 0 };
+        Ok(Self { opcode, fin, compress, mask: flags & MASK != 0, payload })
     }
 
     /// Its bytes on the wire, without an agreed extension's state.
@@ -158,10 +162,11 @@ pub(crate) fn misplaced(rule: &'static str) -> Raise {
 /// The payload of a close frame.
 pub(crate) fn close_payload(code: i64, reason: &[u8]) -> Result<Vec<u8>, Raise> {
     // A frame that came without a code goes back as one.
-    if code == NO_STATUS {
+    if code == NO_STATUS && (reason.is_empty() || !swoole::is_on()) {
         return Ok(Vec::new());
     }
-    let Some(code) = u16::try_from(code).ok().filter(|&code| close::is_sendable(code)) else {
+    let sendable = |&code: &u16| swoole::is_on() || close::is_sendable(code);
+    let Some(code) = u16::try_from(code).ok().filter(sendable) else {
         let text = format!("{code} may not stand in a close frame: use 1000 to 1003, 1007 to 1014 or 3000 to 4999");
         return Err(refused(&text));
     };
@@ -171,7 +176,7 @@ pub(crate) fn close_payload(code: i64, reason: &[u8]) -> Result<Vec<u8>, Raise> 
         let text = format!("the max length of close reason is {}", proto::MAX_CONTROL - 2);
         return Err(swoole::there(raise, There::Text(text)));
     }
-    Ok(proto::close_payload(code, reason))
+    Ok([&code.to_be_bytes()[..], reason.as_bytes()].concat())
 }
 
 fn object(class: &Class, fd: i64, data: &[u8], opcode: Opcode, flags: i64) -> Result<Object, Raise> {
@@ -237,7 +242,7 @@ pub(crate) fn pack(data: Any<'_>, opcode: i64, flags: i64) -> Result<Vec<u8>, Ra
 /// One whole frame as an object; none when the bytes are not one.
 fn parse(bytes: &[u8]) -> Result<Option<Object>, Raise> {
     let role = if bytes.get(1).is_some_and(|byte| byte & 0x80 != 0) { Role::Server } else { Role::Client };
-    let Ok(Some((header, at))) = Header::parse(bytes, role, true) else { return Ok(None) };
+    let Ok(Some((header, at))) = Header::parse(bytes, Some(role), true) else { return Ok(None) };
     let Some(payload) = usize::try_from(header.len).ok().and_then(|len| bytes.get(at..at.checked_add(len)?)) else {
         return Ok(None);
     };

@@ -140,7 +140,7 @@ pub(super) fn http2(settings: &Settings, state: &State) -> Http2Options {
 pub(super) fn websocket(settings: &Settings) -> WebSocketOptions {
     let most = usize::try_from(settings.package_max_length).unwrap_or(usize::MAX);
     WebSocketOptions {
-        limits: Limits { max_frame: most, max_message: most },
+        limits: Limits { max_frame: most, max_message: most, lenient: swoole::is_on() },
         compression: settings.websocket_compression,
         level: WEBSOCKET_LEVEL,
         mask: settings.websocket_mask,

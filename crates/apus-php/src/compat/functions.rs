@@ -1,7 +1,5 @@
 //! The functions named `swoole_*` that none of ours answers as it is.
 
-use std::cell::RefCell;
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -79,20 +77,15 @@ fn swoole_error_log(level: i64, msg: &[u8]) {
     }
 }
 
-thread_local! {
-    /// Numbers of errors that the program does not want logged.
-    static IGNORED: RefCell<HashSet<i64>> = RefCell::default();
-}
-
 fn swoole_error_log_ex(level: i64, error: i64, msg: &[u8]) {
-    if !IGNORED.with_borrow(|ignored| ignored.contains(&error)) {
+    if !swoole::is_ignored(error) {
         let text = String::from_utf8_lossy(msg);
         swoole_error_log(level, format!("(ERRNO {error}): {text}").as_bytes());
     }
 }
 
 fn swoole_ignore_error(error: i64) {
-    IGNORED.with_borrow_mut(|ignored| ignored.insert(error));
+    swoole::ignore(error);
 }
 
 /// `swoole_hashcode()`.

@@ -40,6 +40,7 @@ pub(crate) fn register(classes: impl Iterator<Item = &'static Class>, module: i3
     let with_short = engine::ini_switch("swoole.use_shortname");
     for first in classes {
         first.register_names(first.also);
+        first.go_by_further_name();
         if let Some(class) = first.second {
             enter(class, with_short);
         }

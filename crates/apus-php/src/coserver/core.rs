@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use apus_coro::{Cancel, TaskId};
 use apus_edge::Edge;
-use apus_net::{Config, Connections, Control, Counters, Gate, Metrics, Tls, serve};
+use apus_net::{Config, ConnInfo, Connections, Control, Counters, Gate, Metrics, Tls, serve};
 use apus_options::Settings;
 use apus_process::Listener;
 use apus_zend::Callable;
@@ -314,6 +314,10 @@ fn begins_with(path: &[u8], pattern: &[u8]) -> bool {
 pub(super) struct CoMetrics;
 
 impl Metrics for CoMetrics {
+    fn unsealed(&self, conn: &ConnInfo, why: &io::Error) {
+        crate::server::tell_unsealed(conn.id(), (conn.peer_ip(), conn.peer_port()), why);
+    }
+
     fn next_session(&self) -> i64 {
         connections::next_id()
     }

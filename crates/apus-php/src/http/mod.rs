@@ -18,7 +18,7 @@ mod writing;
 
 use apus_zend::class::Class;
 
-pub(crate) use reply::Reply;
+pub(crate) use reply::{Reply, bound_answers};
 pub(crate) use request::{Limits, Request};
 pub(crate) use response::Response;
 pub(crate) use session::install as install_sessions;

@@ -5,6 +5,7 @@
 //! trailers u16, each u16 + name, u32 + value; the body (of a file: offset u64, length u64, path)
 //! ```
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +14,8 @@ use std::path::Path;
 use apus_net::{Responder, ResponseHead, SendError, open_regular};
 use apus_zend::Raise;
 
-use crate::exception;
+use super::answer::Answer;
+use crate::{exception, last_error};
 
 /// What is to be done of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -262,4 +264,36 @@ mod tests {
         }
         assert!(Reply::decode(&[9; 40]).is_none());
     }
+}
+
+thread_local! {
+    /// Bytes that `end()` takes of code written for Swoole: its `buffer_output_size`, where that is given.
+    static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Has `end()` refuse longer answers in this process.
+pub(crate) fn bound_answers(most: usize) {
+    MOST.set(most);
+}
+
+/// Bytes that `end()` takes.
+pub(super) fn most() -> usize {
+    MOST.get()
+}
+
+/// `SWOOLE_ERROR_DATA_LENGTH_TOO_LARGE`
+const TOO_LARGE: i64 = 1203;
+
+/// An answer is too long: none is given, as there.
+#[cold]
+pub(super) fn refuse_long(answer: &Answer, length: usize) -> bool {
+    if let Answer::Here(responder) = answer {
+        responder.abort();
+    }
+    let most = MOST.get();
+    apus_process::log::warning(format_args!(
+        "ProcessFactory::finish() (ERRNO {TOO_LARGE}): The length of data [{length}] exceeds the output buffer \
+         size[{most}], please use the sendfile, chunked transfer mode or adjust the output_buffer_size"
+    ));
+    last_error::fail(TOO_LARGE)
 }

@@ -459,6 +459,8 @@ fn end(call: &Call) -> Result<(), Raise> {
     let accepts = response.head.borrow().wire.status == 101;
     let ended = if accepts {
         response.accept_handshake(false)?.is_some()
+    } else if response.second && body.len() > reply::most() {
+        reply::refuse_long(response.answering()?, body.len())
     } else {
         response.end_with(body, || call.value(0))?
     };

@@ -126,7 +126,7 @@ pub(super) fn ping(call: &Call) -> Result<(), Raise> {
 pub(super) fn disconnect(call: &Call) -> Result<(), Raise> {
     let message_conn = message_conn(call.this::<Response>()?, "disconnect()")?;
     let (code, reason) = (call.int(0, 1000)?, call.text(1)?);
-    let code = u16::try_from(code).ok().filter(|code| close::is_sendable(*code));
+    let code = u16::try_from(code).ok().filter(|code| crate::swoole::is_on() || close::is_sendable(*code));
     let Some(code) = code else {
         return Err(exception::throw(
             exception::code::http::NOT_UPGRADED,

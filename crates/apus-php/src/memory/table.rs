@@ -66,6 +66,12 @@ pub(super) struct Live {
 }
 
 impl Live {
+    /// Whether code written for Swoole has destroyed it in any process.
+    #[inline]
+    fn is_given_up(&self) -> bool {
+        swoole::is_on() && self.table.is_given_up()
+    }
+
     /// The number of a column, or an exception.
     pub(super) fn column(&self, name: &[u8]) -> Result<usize, Raise> {
         self.shape.column(name).ok_or_else(|| {
@@ -152,7 +158,10 @@ impl TableObject {
     /// What `create()` made. The borrow must end before PHP code can run.
     #[inline]
     pub(super) fn live(&self) -> Result<Ref<'_, Live>, Raise> {
-        Ref::filter_map(self.live.borrow(), Option::as_deref).map_err(|_| self.not_live())
+        Ref::filter_map(self.live.borrow(), Option::as_deref)
+            .ok()
+            .filter(|live| !live.is_given_up())
+            .ok_or_else(|| self.not_live())
     }
 
     /// The same, where there is nothing to say before `create()`.
@@ -167,7 +176,8 @@ impl TableObject {
 
     /// The same for calls in which PHP code may run.
     pub(super) fn shared(&self) -> Result<Rc<Live>, Raise> {
-        self.live.borrow().as_ref().map(Rc::clone).ok_or_else(|| self.not_live())
+        let live = self.live.borrow().as_ref().map(Rc::clone);
+        live.filter(|live| !live.is_given_up()).ok_or_else(|| self.not_live())
     }
 
     #[cold]
@@ -348,6 +358,14 @@ pub(super) fn create(this: Me<'_, TableObject>) -> Result<bool, Raise> {
     };
     *this.live.borrow_mut() = Some(Rc::new(live));
     Ok(true)
+}
+
+/// The same in code written for Swoole: no process finds it any more.
+pub(super) fn destroy_for_all(table: &TableObject) -> Result<bool, Raise> {
+    let live = table.shared()?;
+    let destroyed = destroy(table)?;
+    live.table.give_up();
+    Ok(destroyed)
 }
 
 pub(super) fn destroy(table: &TableObject) -> Result<bool, Raise> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use apus_edge::{Edge, Outcome as EdgeOutcome};
 use apus_net::proto::websocket::close;
-use apus_net::{App, ConnInfo, Message, MessageConn, Request, Responder, Upgrade};
+use apus_net::{App, ConnInfo, Message, MessageConn, Request, Responder, ResponseHead, Upgrade};
 use apus_options::Settings;
 use apus_process::Worker;
 use apus_zend::object::Object;
@@ -87,6 +87,9 @@ impl PhpApp {
             empty: callback(Event::BufferEmpty),
         };
         let limits = http::Limits::new(of_port, core.second);
+        if core.bounds_answers.get() {
+            http::bound_answers(of_port.buffer_output_size);
+        }
         if limits.traced {
             state.trace_requests();
         }
@@ -230,6 +233,15 @@ impl PhpApp {
 
     /// There is no handler for requests: a port of WebSockets has only those.
     fn turn_away(&self, response: &Responder) {
+        if self.calling.limits.second && self.on.message.is_some() {
+            // So says it there, and the connection ends.
+            let mut head = ResponseHead::new(400);
+            head.push_field(b"Content-Type", b"text/html");
+            (head.has_content_type, head.close) = (true, true);
+            // A client that is gone needs no answer.
+            let _ = response.end(&head, b"<html><body><h1>HTTP 400 Bad Request</h1></body></html>");
+            return;
+        }
         response.fail(if self.on.message.is_some() { 426 } else { 404 });
     }
 

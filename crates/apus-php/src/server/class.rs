@@ -65,6 +65,7 @@ impl Make for Constructed {
         if core.second && mode == BASE {
             // There is one process in this mode, unless the program says how many.
             core.settings.borrow_mut().worker_num = 1;
+            core.base.set(true);
         }
         let properties = [
             (slot::server::HOST, Value::string(host.as_bytes())?),

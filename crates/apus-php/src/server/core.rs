@@ -101,6 +101,12 @@ pub(super) struct ServerCore {
     pub(super) second: bool,
     /// Whether requests above `max_concurrency` are answered 503, as there; else they wait.
     pub(super) refuses: Cell<bool>,
+    /// Whether answers are no longer than `buffer_output_size`, as there in the mode of several processes.
+    pub(super) bounds_answers: Cell<bool>,
+    /// Whether the mode there has one process with everything in it, where one worker is enough.
+    pub(super) base: Cell<bool>,
+    /// `start_session_id`: the number before the first connection's.
+    pub(super) start_session: Cell<u64>,
     /// Whether callbacks get one object in place of several arguments, by the setting `event_object` there.
     pub(super) event_objects: Cell<bool>,
     /// What `addCommand()` was given.
@@ -169,6 +175,9 @@ impl ServerCore {
             creator: ForkEpoch::now(),
             second,
             refuses: Cell::new(false),
+            bounds_answers: Cell::new(false),
+            base: Cell::new(false),
+            start_session: Cell::new(0),
             event_objects: Cell::new(false),
             commands: RefCell::default(),
             stats_file: RefCell::default(),
@@ -179,6 +188,17 @@ impl ServerCore {
             made.push(Rc::downgrade(&core));
         });
         core
+    }
+
+    /// The manager's process id, which is the master's; 0 where there is none there, because one process does it all.
+    pub(super) fn manager_pid(&self, master: i64) -> i64 {
+        let settings = self.settings.borrow();
+        let alone = self.base.get()
+            && settings.worker_num == 1
+            && settings.task_worker_num == 0
+            && settings.max_request == 0
+            && self.users.borrow().is_empty();
+        if alone { 0 } else { master }
     }
 
     pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
@@ -196,6 +216,9 @@ impl ServerCore {
         }
         drop(settings);
         self.refuses.set(self.refuses.get() || self.second && given.max_concurrency);
+        self.start_session.set(given.start_session.unwrap_or(self.start_session.get()));
+        let bounds = self.second && !self.base.get() && given.bounds_answers;
+        self.bounds_answers.set(self.bounds_answers.get() || bounds);
         // What is replaced is dropped last: its destructor may run PHP code that comes here again.
         let _old_func = match given.take_dispatch() {
             Tell::Unsaid => None,
@@ -343,6 +366,7 @@ pub(crate) fn second_defaults(settings: &mut Settings) {
 pub(crate) fn second_fields(config: &mut apus_net::Config) {
     config.own_first = true;
     config.default_charset = false;
+    config.lenient = true;
     config.explains = false;
     config.store_files = true;
     // Where files have a limit of their own, that of whole messages is not for forms with files.

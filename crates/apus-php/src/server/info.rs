@@ -117,6 +117,11 @@ pub(super) fn master_pid_or_zero(core: &ServerHandle) -> i64 {
     master_pid(core).unwrap_or_default()
 }
 
+/// The manager's process id; 0 before `start()`, and where there is no manager.
+pub(super) fn manager_pid_or_zero(core: &ServerHandle) -> i64 {
+    core.manager_pid(master_pid_or_zero(core))
+}
+
 /// The master's process id, from `start()` on.
 pub(super) fn master_pid(core: &ServerCore) -> Option<i64> {
     match core.phase.get() {

@@ -2,10 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::io;
 use std::rc::Rc;
 
 use apus_net::{Answered, ConnInfo, Control, Counters, Metrics, Standing};
-use apus_process::log::{Level, Repeats};
+use apus_process::log::{self, Level, Repeats};
 use apus_process::{Access, ConnFlags, ConnHandle, Peer, Worker};
 use apus_zend::engine;
 
@@ -63,6 +64,8 @@ pub(super) fn show(worker: &Worker, conn: &ConnInfo, full: bool) {
 }
 
 /// Peers can cause as many of these as they like.
+/// The same where the log is as Swoole's: a warning.
+static REFUSED_THERE: Repeats = Repeats::new(Level::Warning, "connections closed for what their peers sent");
 static REFUSED: Repeats = Repeats::new(Level::Notice, "connections closed for what their peers sent");
 
 impl Metrics for WorkerMetrics {
@@ -113,7 +116,12 @@ impl Metrics for WorkerMetrics {
 
     fn refused(&self, conn: &ConnInfo, why: &str) {
         let (fd, ip, port) = (conn.id(), conn.peer_ip(), conn.peer_port());
-        REFUSED.tell(format_args!("connection {fd} from {ip}:{port} is closed: {why}"));
+        let kind = if log::is_there() { &REFUSED_THERE } else { &REFUSED };
+        kind.tell(format_args!("connection {fd} from {ip}:{port} is closed: {why}"));
+    }
+
+    fn unsealed(&self, conn: &ConnInfo, why: &io::Error) {
+        super::tls::tell_unsealed(conn.id(), (conn.peer_ip(), conn.peer_port()), why);
     }
 
     fn standing(&self) -> Standing {

@@ -51,5 +51,6 @@ pub(crate) use core::{ini_settings, second_defaults, second_fields};
 pub(crate) use event_object::ALL as EVENT_OBJECTS;
 pub(crate) use events::on_there;
 pub(crate) use tls::alone as lone_tls;
+pub(crate) use tls::tell_unsealed;
 
 apus_zend::stub!("server/functions");

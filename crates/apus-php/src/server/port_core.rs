@@ -46,15 +46,22 @@ pub(super) struct Given {
     dispatch: Tell,
     /// Whether `max_concurrency` was given, by this very name.
     pub(super) max_concurrency: bool,
+    /// Whether `buffer_output_size` was given, or its other name there.
+    pub(super) bounds_answers: bool,
     /// `event_object`, which only code written for Swoole has.
     pub(super) event_object: Option<bool>,
+    /// `start_session_id`, which only code written for Swoole has: the number before the first connection's.
+    pub(super) start_session: Option<u64>,
     /// `stats_file` and `stats_timer_interval`, which only code written for Swoole has.
     pub(super) stats_file: Option<String>,
     pub(super) stats_interval: Option<Duration>,
 }
 
+/// The largest `start_session_id`: so many connections have numbers behind it as a server never sees.
+const MOST_SESSION: i64 = i64::MAX >> 1;
+
 /// Settings that code written for Swoole has, and that mean nothing here.
-const WITHOUT_EFFECT: [&str; 10] = [
+const WITHOUT_EFFECT: [&str; 9] = [
     "buffer_input_size",
     "debug_mode",
     "enable_kqueue",
@@ -62,7 +69,6 @@ const WITHOUT_EFFECT: [&str; 10] = [
     "input_buffer_size",
     "print_backtrace_on_error",
     "socket_dns_timeout",
-    "start_session_id",
     "tcp_fastopen",
     "tcp_user_timeout",
 ];
@@ -133,6 +139,9 @@ impl Given {
                 }
                 (b"event_object", View::Bool(on)) if lenient => all.event_object = Some(on),
                 (b"event_object", View::Int(on)) if lenient => all.event_object = Some(on != 0),
+                (b"start_session_id", View::Int(number)) if lenient => {
+                    all.start_session = Some(number.clamp(0, MOST_SESSION) as u64);
+                }
                 (b"stats_file", View::Str(path)) if lenient => {
                     all.stats_file = Some(String::from_utf8_lossy(path).into_owned());
                 }
@@ -158,10 +167,14 @@ impl Given {
                     return Err(refused("setting \"package_eof\" must be a string of 1 to 64 bytes"));
                 }
                 (name, view) => {
-                    let name = String::from_utf8_lossy(name);
+                    let name = match name {
+                        b"output_buffer_size" if lenient => "buffer_output_size".into(),
+                        name => String::from_utf8_lossy(name),
+                    };
                     let nearest = if lenient { nearest_level(&name, view) } else { None };
                     let view = nearest.as_ref().map_or(view, Value::view);
                     all.max_concurrency |= name == "max_concurrency";
+                    all.bounds_answers |= name == "buffer_output_size";
                     let value = match checked(&mut probe, &name, view) {
                         Ok(value) => value,
                         Err(_) if lenient && WITHOUT_EFFECT.contains(&&*name) => continue,
@@ -346,7 +359,7 @@ impl PortCore {
         given.pairs.iter().any(|(name, value)| FRAMINGS.contains(name) && !value.is_off())
     }
 
-    fn protocol(&self, settings: &Settings) -> Protocol {
+    fn protocol(&self, core: &ServerCore, settings: &Settings) -> Protocol {
         if address::is_datagram(self.kind) {
             return Protocol::Datagram;
         }
@@ -357,7 +370,12 @@ impl PortCore {
             return http;
         }
         let own = |event| self.callbacks.get(event).is_some();
-        let stream = if says_http {
+        // There a program may take the bytes of HTTP as they come, and parse them itself.
+        let has = |event| core.callback(self, event).is_some();
+        let parses = core.second && has(Event::Receive) && !has(Event::Request) && !has(Event::Message);
+        let stream = if parses {
+            true
+        } else if says_http {
             !settings.open_http_protocol
         } else {
             self.has_framing()
@@ -393,7 +411,7 @@ impl PortCore {
     /// Decides what the port will do; the error says what is wrong with what it was given.
     pub(super) fn settle(&self, core: &ServerCore) -> Result<Rc<Plan>, Raise> {
         let settings = self.settings(&core.settings.borrow())?;
-        let protocol = self.protocol(&settings);
+        let protocol = self.protocol(core, &settings);
         let own = self.given.borrow().tell.clone();
         let tell = match own {
             Tell::Unsaid => core.tell.borrow().clone(),

@@ -183,7 +183,7 @@ impl PhpProgram {
         set_title(&format!("{}: master {}", self.title(), self.script.display()));
         let pid = i64::from(std::process::id());
         self.server.set_slot(slot::MASTER_PID, Value::int(pid));
-        self.server.set_slot(slot::MANAGER_PID, Value::int(pid));
+        self.server.set_slot(slot::MANAGER_PID, Value::int(self.core.manager_pid(pid)));
     }
 
     fn emit(&self, event: Event, args: Vec<Value>) {
@@ -318,7 +318,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         title: settings.process_title.clone(),
         script: script.clone(),
         users,
-        plain_sessions: core.second,
+        plain_sessions: core.second.then(|| core.start_session.get()),
         hasty: core.second,
         seat: core.second,
         access_logs,

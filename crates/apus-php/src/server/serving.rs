@@ -218,6 +218,7 @@ impl Serving<'_> {
             Protocol::Stream => {
                 config.stream = true;
                 config.framing.clone_from(&plan.framing);
+                config.lenient = self.core.second;
                 let app = PhpStreams::new(self, port, place, &plan);
                 if app.is_dispatched() {
                     dispatch::serve(place, Rc::<PhpStreams>::clone(&app));

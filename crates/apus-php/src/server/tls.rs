@@ -3,6 +3,8 @@
 //! The master reads the files, because workers may have given up the right to; workers inherit what it read.
 
 use std::cell::{OnceCell, RefCell};
+use std::fmt::Display;
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,6 +12,7 @@ use apus_net::tls::{Choice, Demand, Files, FilesState, ServerTls, TicketSecret, 
 use apus_net::{Tls, check_hsts, demand, identities, identity, versions};
 use apus_options::Settings;
 use apus_process::Parcel;
+use apus_process::log::{self, Level, Repeats};
 use apus_zend::Raise;
 
 use super::core::ServerCore;
@@ -211,3 +214,39 @@ fn usable(ports: &[ServerTls], secret: &TicketSecret) -> Result<Files, TlsError>
 fn refused(why: &dyn std::fmt::Display) -> Raise {
     exception::throw(exception::code::server::OPTION, &format!("TLS: {why}"))
 }
+
+/// `SWOOLE_ERROR_SSL_VERIFY_FAILED`
+const VERIFY_FAILED: i64 = 1014;
+
+/// Peers that do not come to speak TLS.
+static UNSEALED: Repeats = Repeats::new(Level::Warning, "clients do not come to speak TLS");
+
+/// Tells, where the log has the form of Swoole's, of a peer that did not come to speak TLS.
+pub(crate) fn tell_unsealed(fd: i64, peer: (impl Display, u16), error: &io::Error) {
+    if log::is_there() {
+        tell_unsealed_there(fd, &peer.0, peer.1, error);
+    }
+}
+
+/// The same in the words there.
+pub(crate) fn tell_unsealed_there(fd: i64, ip: &dyn Display, port: u16, error: &io::Error) {
+    if let Some((number, why)) = apus_net::tls::unverified(error) {
+        return log::there(
+            Level::Notice,
+            format_args!(
+                "Socket::ssl_verify() (ERRNO {VERIFY_FAILED}): can not verify peer from fd#{fd} with error#{number}: {why}"
+            ),
+        );
+    }
+    let (reason, why) = match error.get_ref() {
+        Some(inner) => (UNKNOWN, inner.to_string()),
+        None => (HTTP_REQUEST, "http request".to_owned()),
+    };
+    UNSEALED
+        .tell(format_args!("Socket::ssl_accept(): bad SSL client[{ip}:{port}], reason={reason}, error_string={why}"));
+}
+
+/// OpenSSL's number for a client that speaks HTTP.
+const HTTP_REQUEST: u32 = 156;
+/// For what OpenSSL has no number.
+const UNKNOWN: u32 = 0;

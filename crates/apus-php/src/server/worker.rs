@@ -103,7 +103,7 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     server.set_slot(slot::WORKER_ID, Value::int(i64::from(worker.id)));
     server.set_slot(slot::WORKER_PID, Value::int(i64::from(std::process::id())));
     server.set_slot(slot::MASTER_PID, Value::int(i64::from(worker.master_pid)));
-    server.set_slot(slot::MANAGER_PID, Value::int(i64::from(worker.master_pid)));
+    server.set_slot(slot::MANAGER_PID, Value::int(core.manager_pid(worker.master_pid.into())));
     server.set_slot(slot::TASKWORKER, Value::bool(worker.role == Role::Task));
     let task_client = task::open(core, server, &worker);
     let control = Control::new(

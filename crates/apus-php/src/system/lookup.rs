@@ -198,6 +198,26 @@ pub(crate) fn dns_lookup(host: Name, timeout: Timeout, family: Family) -> Result
     first("Coroutine\\System::dnsLookup()", host, family, timeout)
 }
 
+/// The same in code written for Swoole, where a name that nobody tells of in time is one without an address.
+pub(crate) fn dns_lookup_there(host: Name, timeout: Timeout, family: Family) -> Result<Noted<String>, Raise> {
+    let Noted(found) = dns_lookup(host, timeout, family)?;
+    Ok(Noted(found.map_err(|code| if code == RESOLVE_TIMEOUT { RESOLVE_FAILED } else { code })))
+}
+
+/// `System::getaddrinfo()` in code written for Swoole, with the number of a wait that is over.
+pub(crate) fn getaddrinfo_there(
+    host: Name,
+    family: Family,
+    kind: Small,
+    protocol: Small,
+    service: Service,
+    timeout: Timeout,
+) -> Result<Noted<Array>, Raise> {
+    const TIMED_OUT: c_int = crate::swoole::error::TIMED_OUT as c_int;
+    let Noted(found) = getaddrinfo(host, family, kind, protocol, service, timeout)?;
+    Ok(Noted(found.map_err(|code| if code == RESOLVE_TIMEOUT { TIMED_OUT } else { code })))
+}
+
 /// `System::getaddrinfo()`.
 pub(crate) fn getaddrinfo(
     Name(host): Name,

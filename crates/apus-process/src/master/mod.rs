@@ -46,6 +46,8 @@ pub(crate) const AT_ONCE: Duration = Duration::from_secs(1);
 /// How often memory is looked at when `max_worker_memory` is set; an order that found no room is tried again ten times
 /// as often.
 const TICK: Duration = Duration::from_secs(1);
+/// Processes whose time to leave is over so soon after that of another are killed with it.
+const ROUND: Duration = Duration::from_millis(50);
 
 /// Where the server stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,9 +287,12 @@ impl<'a> Master<'a> {
 
     fn kill_overdue(&mut self) {
         let now = Instant::now();
+        let due = |process: &Process, at| !process.overdue && process.kill_at.is_some_and(|kill_at| kill_at <= at);
+        let any = processes_mut(&mut self.replicas, &mut self.leaving).any(|process| due(process, now));
+        let round = if any { now + ROUND } else { now };
         for process in processes_mut(&mut self.replicas, &mut self.leaving) {
             process.send_unsent();
-            if process.kill_at.is_some_and(|at| at <= now) && !process.overdue {
+            if due(process, round) {
                 process.overdue = true;
                 let (role, id) = (process.role.name(), process.id);
                 log::told(

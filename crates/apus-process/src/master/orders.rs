@@ -26,6 +26,15 @@ impl Master<'_> {
             if let Ok(signal) = Signal::try_from(info.ssi_signo as i32)
                 && !program.takes_signal(info.ssi_signo as i32)
             {
+                // Of one that the kernel sent, because a reader of the log is gone, the log cannot tell.
+                if signal == Signal::SIGPIPE && info.ssi_code == libc::SI_USER {
+                    log::there(
+                        log::Level::Warning,
+                        format_args!(
+                            "signal_dispatch() (ERRNO 721): Unable to find callback function for signal Broken pipe: 13"
+                        ),
+                    );
+                }
                 self.on_signal(program, signal);
             }
         }

@@ -50,7 +50,7 @@ fn serve() -> Result<Outcome, Error> {
         title: "t".to_owned(),
         script: PathBuf::from("test.php"),
         users,
-        plain_sessions: false,
+        plain_sessions: None,
         hasty: false,
         seat: false,
     };

@@ -13,11 +13,13 @@ pub struct Limits {
     pub max_frame: usize,
     /// Bytes in one message, decompressed.
     pub max_message: usize,
+    /// What RFC 6455 forbids and does no harm: frames of clients without a mask, any code in a close frame.
+    pub lenient: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_frame: 16 << 20, max_message: 16 << 20 }
+        Self { max_frame: 16 << 20, max_message: 16 << 20, lenient: false }
     }
 }
 
@@ -189,7 +191,8 @@ impl Decoder {
 
     /// Reads a frame's head and checks it against what came before.
     fn begin(&mut self, input: &mut BytesMut) -> Result<Option<Frame>, Violation> {
-        let Some((header, len)) = Header::parse(input, self.role, self.inflater.is_some())? else { return Ok(None) };
+        let role = (!self.limits.lenient).then_some(self.role);
+        let Some((header, len)) = Header::parse(input, role, self.inflater.is_some())? else { return Ok(None) };
         if header.len > self.limits.max_frame as u64 {
             return Err(Violation::size("a frame is larger than this side allows"));
         }
@@ -235,7 +238,7 @@ impl Decoder {
             Opcode::Pong => Event::Pong(payload),
             _ => {
                 self.closed = true;
-                parse_close(payload)?
+                parse_close(payload, self.limits.lenient)?
             }
         }))
     }
@@ -318,8 +321,8 @@ const NOT_UTF8: Violation = Violation::data("a text message is not UTF-8");
 /// The event of a close frame with this payload (RFC 6455 section 5.5.1).
 ///
 /// # Errors
-/// When the code may not be sent, or the reason is not UTF-8.
-pub fn parse_close(mut payload: Bytes) -> Result<Event, Violation> {
+/// When the code may not be sent (unless `lenient`), or the reason is not UTF-8.
+pub fn parse_close(mut payload: Bytes, lenient: bool) -> Result<Event, Violation> {
     if payload.is_empty() {
         return Ok(Event::Close { code: None, reason: payload });
     }
@@ -327,7 +330,7 @@ pub fn parse_close(mut payload: Bytes) -> Result<Event, Violation> {
         return Err(Violation::protocol("a close frame has half a code"));
     }
     let code = payload.get_u16();
-    if !close::is_sendable(code) {
+    if !lenient && !close::is_sendable(code) {
         return Err(Violation::protocol("a close frame has a code that may not be sent"));
     }
     if std::str::from_utf8(&payload).is_err() {

@@ -25,19 +25,19 @@ pub fn encode(out: &mut BytesMut, opcode: Opcode, fin: bool, rsv1: bool, payload
     }
 }
 
-/// Writes the head of a server's uncompressed data frame to the start of `out`, which has room for 10 bytes: how many
-/// it takes.
-pub fn write_head(out: &mut [u8], opcode: Opcode, fin: bool, len: usize) -> usize {
+/// Writes the head of a server's data frame to the start of `out`, which has room for 10 bytes: how many it takes.
+pub fn write_head(out: &mut [u8], opcode: Opcode, fin: bool, rsv1: bool, len: usize) -> usize {
     let mut head = [0; MAX_HEADER];
-    let used = Header { fin, rsv1: false, opcode, mask: None, len: len as u64 }.write(&mut head);
+    let used = Header { fin, rsv1, opcode, mask: None, len: len as u64 }.write(&mut head);
     let used = used.min(out.len());
     out[..used].copy_from_slice(&head[..used]);
     used
 }
 
-/// The payload of a close frame; the reason is cut, at a character, so that it fits.
+/// The payload of a close frame, none for [`close::NO_STATUS`]; the reason is cut, at a character, so that it fits.
+/// Whether the code may be sent is for the caller to say.
 pub fn close_payload(code: u16, reason: &str) -> Vec<u8> {
-    if !close::is_sendable(code) {
+    if code == close::NO_STATUS {
         return Vec::new();
     }
     let mut end = reason.len().min(MAX_CONTROL - 2);
@@ -50,7 +50,7 @@ pub fn close_payload(code: u16, reason: &str) -> Vec<u8> {
     payload
 }
 
-/// Appends a close frame; one without a code where `code` may not be sent.
+/// Appends a close frame; one without a code for [`close::NO_STATUS`].
 pub fn encode_close(out: &mut BytesMut, code: u16, reason: &str, mask: Option<[u8; 4]>) {
     encode(out, Opcode::Close, true, false, &close_payload(code, reason), mask);
 }

@@ -27,8 +27,9 @@ impl Header {
     /// Reads the head that `bytes` begin with: it and its length, or none when more bytes are needed.
     ///
     /// # Errors
-    /// When bytes that are there already break the protocol for one who receives as `role`.
-    pub fn parse(bytes: &[u8], role: Role, rsv1_allowed: bool) -> Result<Option<(Self, usize)>, Violation> {
+    /// When bytes that are there already break the protocol for one who receives as `role`; without one, masked and
+    /// unmasked frames are taken.
+    pub fn parse(bytes: &[u8], role: Option<Role>, rsv1_allowed: bool) -> Result<Option<(Self, usize)>, Violation> {
         let Some(&first) = bytes.first() else { return Ok(None) };
         let (fin, rsv1) = (first & 0x80 != 0, first & 0x40 != 0);
         if first & 0x30 != 0 || (rsv1 && !rsv1_allowed) {
@@ -45,8 +46,8 @@ impl Header {
         let Some(&second) = bytes.get(1) else { return Ok(None) };
         let masked = second & 0x80 != 0;
         match (role, masked) {
-            (Role::Server, false) => return Err(Violation::protocol("a client's frame is not masked")),
-            (Role::Client, true) => return Err(Violation::protocol("a server's frame is masked")),
+            (Some(Role::Server), false) => return Err(Violation::protocol("a client's frame is not masked")),
+            (Some(Role::Client), true) => return Err(Violation::protocol("a server's frame is masked")),
             _ => {}
         }
         let short = second & 0x7f;

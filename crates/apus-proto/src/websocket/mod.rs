@@ -21,7 +21,7 @@ pub use decoder::{Decoder, Event, Limits, parse_close};
 pub use encode::{close_payload, encode, encode_close, write_head};
 pub use header::{Header, MAX_CONTROL};
 pub use mask::apply_mask;
-pub use sequence::{CONTINUES_NOTHING, INTERRUPTS, Sequence};
+pub use sequence::{CONTINUES_NOTHING, INTERRUPTS, NOT_AGREED, Sequence};
 pub use utf8::{Utf8, is_utf8};
 
 /// Which side of a connection we are: clients mask what they send, servers do not (RFC 6455 section 5.1).

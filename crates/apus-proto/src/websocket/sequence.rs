@@ -9,6 +9,9 @@ pub const CONTINUES_NOTHING: &str = "a continuation frame may only follow the fi
 pub const INTERRUPTS: &str = "the fragments of another message must end first: they go on with the opcode \
                               CONTINUATION, the last of them with the flag FIN (RFC 6455 section 5.4)";
 
+/// Why a fragment that the program has compressed is not sent.
+pub const NOT_AGREED: &str = "the other side takes no compressed messages: it did not agree to permessage-deflate";
+
 /// The message whose fragments are being sent, if there is one.
 #[derive(Debug, Default, Clone)]
 pub struct Sequence {
@@ -23,16 +26,17 @@ impl Sequence {
         self.open
     }
 
-    /// What stands after this frame.
+    /// What stands after this frame; `compressed` is the first one of a message that the program has compressed, which
+    /// is no text as it stands.
     ///
     /// # Errors
     /// Which rule does not allow the frame here. What stands is as before then.
-    pub fn after(&self, opcode: Opcode, fin: bool, payload: &[u8]) -> Result<Self, &'static str> {
+    pub fn after(&self, opcode: Opcode, fin: bool, compressed: bool, payload: &[u8]) -> Result<Self, &'static str> {
         let mut next = match (opcode, self.open) {
             (Opcode::Close | Opcode::Ping | Opcode::Pong, _) => return Ok(self.clone()),
             (Opcode::Continuation, true) => self.clone(),
-            (Opcode::Text, false) => Self { open: true, text: Some(Utf8::default()) },
-            (Opcode::Binary, false) => Self { open: true, text: None },
+            (Opcode::Text, false) if !compressed => Self { open: true, text: Some(Utf8::default()) },
+            (Opcode::Text | Opcode::Binary, false) => Self { open: true, text: None },
             (Opcode::Continuation, false) => return Err(CONTINUES_NOTHING),
             (Opcode::Text | Opcode::Binary, true) => return Err(INTERRUPTS),
         };
@@ -53,7 +57,7 @@ mod tests {
     fn send(frames: &[(Opcode, bool, &[u8])]) -> (usize, Option<&'static str>) {
         let mut sequence = Sequence::default();
         for (at, (opcode, fin, payload)) in frames.iter().enumerate() {
-            match sequence.after(*opcode, *fin, payload) {
+            match sequence.after(*opcode, *fin, false, payload) {
                 Ok(next) => sequence = next,
                 Err(rule) => return (at, Some(rule)),
             }
@@ -76,6 +80,8 @@ mod tests {
             (Opcode::Close, true, b""),
         ];
         assert_eq!(send(&all), (9, None));
+        let compressed = Sequence::default().after(text, false, true, b"\xff").unwrap();
+        assert!(compressed.after(more, true, false, b"\xff").is_ok_and(|after| !after.is_open()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::deflate::{self, Params};
 use super::*;
 
 const KEY: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
-const SMALL: Limits = Limits { max_frame: 1000, max_message: 1000 };
+const SMALL: Limits = Limits { max_frame: 1000, max_message: 1000, lenient: false };
 
 fn frame(opcode: Opcode, fin: bool, payload: &[u8]) -> BytesMut {
     let mut out = BytesMut::new();
@@ -167,7 +167,7 @@ fn text_is_checked_as_it_arrives() {
 fn close_frames() {
     let close = |code: Option<u16>, reason: &str| {
         let mut out = BytesMut::new();
-        encode_close(&mut out, code.unwrap_or(0), reason, None);
+        encode_close(&mut out, code.unwrap_or(close::NO_STATUS), reason, None);
         decode(&out)
     };
     let event = |code, reason: &'static str| Event::Close { code, reason: Bytes::from_static(reason.as_bytes()) };
@@ -316,4 +316,13 @@ fn inflating_in_steps_gives_the_same_and_no_step_goes_far_beyond_its_budget() {
         assert_eq!(pings, messages.len());
         assert!(decoder.is_idle());
     }
+}
+
+#[test]
+fn a_lenient_decoder_takes_unmasked_frames_and_any_close_code() {
+    let mut lenient = Decoder::new(Role::Server, Limits { lenient: true, ..SMALL }, None);
+    let mut input = frame(Opcode::Text, true, b"plain");
+    input.extend_from_slice(&frame(Opcode::Close, true, &7u16.to_be_bytes()));
+    assert_eq!(lenient.decode(&mut input).unwrap(), Some(text("plain")));
+    assert_eq!(lenient.decode(&mut input).unwrap(), Some(Event::Close { code: Some(7), reason: Bytes::new() }));
 }

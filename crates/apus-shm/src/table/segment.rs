@@ -76,6 +76,8 @@ pub(super) struct Head {
     pub(super) suspect: AtomicU64,
     /// Not 0: the ordered indexes are not kept up to date and must not be read.
     pub(super) deferred: AtomicU64,
+    /// Not 0: a process has given the table up for all.
+    pub(super) given_up: AtomicU64,
     /// How far emptying or replacing the whole table has come: one word for all segments, so that all of them go the
     /// same way after a death.
     pub(super) phase: AtomicU64,

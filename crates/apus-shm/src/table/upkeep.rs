@@ -67,6 +67,17 @@ impl Table {
         Memory { reserved: store.region().size() as u64, used: used + pages(journals) }
     }
 
+    /// Tells all processes that the table is not to be used any more. Its memory stays: whoever is using it goes on.
+    pub fn give_up(&self) {
+        self.store.head().given_up.store(1, Relaxed);
+    }
+
+    /// Whether a process has given the table up.
+    #[inline]
+    pub fn is_given_up(&self) -> bool {
+        self.store.head().given_up.load(Relaxed) != 0
+    }
+
     /// From now on, changes leave the ordered indexes alone, and queries fail, until
     /// [`build_indexes`](Self::build_indexes): for loading much at once.
     pub fn defer_indexes(&self) {

@@ -330,6 +330,17 @@ impl Class {
         }
     }
 
+    /// Lets its objects be of the first of its further names, by which it is registered already.
+    ///
+    /// # Panics
+    /// When the class is not registered.
+    pub fn go_by_further_name(&self) {
+        if let Some(name) = self.also.first() {
+            // SAFETY: module start; a registered class.
+            unsafe { sys::apus_class_set_name(self.get().as_ptr(), name.as_ptr()) };
+        }
+    }
+
     /// The registered class.
     ///
     /// # Panics

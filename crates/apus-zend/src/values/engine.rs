@@ -309,6 +309,26 @@ pub fn can_switch() -> bool {
     unsafe { sys::apus_can_switch() }
 }
 
+/// Enters other code from code that may not be suspended itself: a destructor, the cycle collector. `None` at shutdown
+/// and in the compiler, from where none may be entered.
+pub fn entering_from_blocked<T>(enter: impl FnOnce() -> T) -> Option<T> {
+    /// Blocks again, however the code entered ended.
+    struct Again(u32);
+    impl Drop for Again {
+        fn drop(&mut self) {
+            // SAFETY: what `apus_switch_open` has unblocked.
+            unsafe { sys::apus_switch_close(self.0) };
+        }
+    }
+    // SAFETY: counters alone.
+    let again = Again(unsafe { sys::apus_switch_open() });
+    can_switch().then(|| {
+        let entered = enter();
+        drop(again);
+        entered
+    })
+}
+
 /// Whether the function that runs is one of C code: where the VM is interrupted, one that has just returned.
 pub fn returns() -> bool {
     // SAFETY: reads the current frame.

@@ -218,7 +218,11 @@ fn execute_path(me: &Me<'_>, path: &[u8], names: (&'static str, &'static str)) -
     clear(object)?;
     request::forget(object);
     if client.defer.get() {
-        let job = job(client, &state, request);
+        let mut job = job(client, &state, request);
+        // There the time of a deferred request is that of recv().
+        if object.is_second(&CLIENT_CLASS) {
+            Rc::make_mut(&mut job.options).timeout = None;
+        }
         let (done, answer) = oneshot::channel();
         let running = state.spawn(async move {
             // Nobody waits for it any more when the client was closed.
@@ -305,7 +309,8 @@ pub(super) fn receive_deferred(me: &Me<'_>, timeout: Timeout) -> Result<bool, Ra
     let state = State::get()?;
     expect_suspendable(&state, "Coroutine\\Http\\Client::recv()")?;
     let in_use = client.reading.enter(&state, NAME, "recv()")?;
-    let limit = timeout.limit_or(|| None);
+    let of_settings = || settings::whole(&client.settings.borrow(), &state);
+    let limit = timeout.limit_or(|| if object.is_second(&CLIENT_CLASS) { of_settings() } else { None });
     let Some(mut deferred) = client.deferred.borrow_mut().take() else { return Ok(false) };
     let closing = Rc::clone(&client.closing);
     // Made here, not when first polled: a close() before that counts, too.

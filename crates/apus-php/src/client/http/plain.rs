@@ -24,10 +24,17 @@ pub(super) fn construct(host: &[u8], port: i64, ssl: bool) -> Result<Made<HttpCl
     Ok(Made(HttpClient::new(endpoint), told))
 }
 
+/// Bytes that an answer may have for code written for Swoole, where it does not say how many.
+const MOST_THERE: u64 = 1 << 30;
+
 /// The same for code written for Swoole, where nobody is verified who was not to be.
 pub(super) fn construct_trusting(host: &[u8], port: i64, ssl: bool) -> Result<Made<HttpClient, 3>, Raise> {
     let made = construct(host, port, ssl)?;
-    made.0.settings.borrow_mut().common.ssl_verify_peer = false;
+    let mut settings = made.0.settings.borrow_mut();
+    settings.common.ssl_verify_peer = false;
+    // Nothing bounds an answer there but memory.
+    settings.package_max_length = MOST_THERE;
+    drop(settings);
     Ok(made)
 }
 

@@ -14,7 +14,7 @@ use apus_zend::{Call, Raise, Value};
 
 use super::execute::{fail, receive_deferred, sleep};
 use super::plain::Me;
-use super::{HttpClient, NAME, slot};
+use super::{CLIENT_CLASS, HttpClient, NAME, slot};
 use crate::client::frame::{self, Outgoing};
 use crate::client::{settings, values};
 use crate::exception::{self};
@@ -23,6 +23,8 @@ use crate::wait::{Timeout, expect_suspendable, wait};
 
 /// `$errCode` of a WebSocket that is closed.
 const UNCONNECTED: i64 = 8503;
+/// The same in code written for Swoole: `SWOOLE_ERROR_CLIENT_NO_CONNECTION`.
+const NO_CONNECTION: i64 = 5001;
 /// How long `disconnect()` waits for the server's close frame.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -49,7 +51,8 @@ fn websocket(object: &Object, client: &HttpClient) -> Result<Option<Rc<WebSocket
         None => {}
     }
     object.set_slot(slot::CONNECTED, Value::bool(false));
-    values::set_error(object, slot::ERR_CODE, UNCONNECTED, "the WebSocket is closed")?;
+    let code = if object.is_second(&CLIENT_CLASS) { NO_CONNECTION } else { UNCONNECTED };
+    values::set_error(object, slot::ERR_CODE, code, "the WebSocket is closed")?;
     Ok(None)
 }
 
@@ -81,7 +84,8 @@ fn send(me: &Me<'_>, outgoing: &Outgoing<'_>, names: (&'static str, &'static str
     expect_suspendable(&state, names.0)?;
     client.writing.check(&state, NAME, names.1)?;
     let Some(websocket) = websocket(object, client)? else { return Ok(false) };
-    websocket.after(outgoing.opcode, outgoing.fin, &outgoing.payload).map_err(frame::misplaced)?;
+    let ready = outgoing.compress && !outgoing.fin;
+    websocket.after(outgoing.opcode, outgoing.fin, ready, &outgoing.payload).map_err(frame::misplaced)?;
     let in_use = client.writing.enter(&state, NAME, names.1)?;
     let limit = write_limit(&client.settings.borrow(), &state);
     let closing = Rc::clone(&client.closing);
@@ -89,7 +93,7 @@ fn send(me: &Me<'_>, outgoing: &Outgoing<'_>, names: (&'static str, &'static str
     let closed = closing.notified();
     let waited = wait(&state, Wait::Outside(names.0), async {
         // What this side may compress it does, where the server agreed.
-        let compress = websocket.compresses();
+        let compress = if outgoing.fin { websocket.compresses() } else { ready };
         tokio::select! {
             biased;
             sent = websocket.send(outgoing.opcode, outgoing.fin, &outgoing.payload, compress) => match sent {
@@ -190,7 +194,10 @@ fn deliver(
     settings: &Settings,
 ) -> Result<Value, Raise> {
     if let Event::Close { code, reason } = event {
-        client.drop_connection();
+        // There whoever looks at the frame closes the connection.
+        if !(settings.open_websocket_close_frame && object.is_second(&CLIENT_CLASS)) {
+            client.drop_connection();
+        }
         object.set_slot(slot::CONNECTED, Value::bool(false));
         if !settings.open_websocket_close_frame {
             let code = code.map_or_else(|| "no code".to_owned(), |code| code.to_string());
@@ -209,6 +216,10 @@ pub(super) fn disconnect(me: Me<'_>, code: i64, reason: &[u8]) -> Result<bool, R
     let state = State::get()?;
     expect_suspendable(&state, NAMES.0)?;
     client.writing.check(&state, NAME, NAMES.1)?;
+    if object.is_second(&CLIENT_CLASS) && client.websocket.borrow().as_ref().is_some_and(|held| held.is_closed()) {
+        client.drop_connection();
+        return Ok(true);
+    }
     let Some(websocket) = websocket(object, client)? else { return Ok(false) };
     let in_use = client.writing.enter(&state, NAME, NAMES.1)?;
     // Where another coroutine receives, the server's close frame comes to that one.

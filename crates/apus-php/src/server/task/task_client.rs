@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use apus_coro::{TaskId, Wait};
+use apus_process::log::{Level, Repeats};
 use apus_process::{Worker, log};
 use apus_shm::tasks::{Order, Report, SubmitError, TaskQueue, When};
 use apus_shm::{ForkEpoch, Heard, Watch};
@@ -24,6 +25,7 @@ use crate::runtime::State;
 use crate::server::core::ServerCore;
 use crate::server::event_object;
 use crate::server::events::Event;
+use crate::swoole;
 use crate::wait::{may_wait, wait};
 
 /// Reports dealt with at one go before the loop turns to other things.
@@ -134,6 +136,9 @@ async fn in_time(until: Option<Instant>, came: impl Future<Output = ()>) -> bool
     true
 }
 
+/// Tasks that wait because all task workers have something to do.
+static NO_IDLE: Repeats = Repeats::new(Level::Warning, "tasks wait for a task worker").once_a_second();
+
 impl TaskClient {
     /// Hands a task over; its number. Too large for ever, it is an exception.
     pub(super) fn submit(&self, handing: &Submission<'_>, interest: bool) -> Result<Result<u64, SubmitError>, Raise> {
@@ -153,7 +158,27 @@ impl TaskClient {
                 let text = format!("the task's data takes {len} bytes, and task_queue_size is {most}: set it higher");
                 Err(exception::throw(exception::code::task::TOO_LARGE, &text))
             }
-            other => Ok(other),
+            other => {
+                if self.core.second {
+                    self.tell_of_no_idle();
+                }
+                Ok(other)
+            }
+        }
+    }
+
+    /// There a line a second tells that tasks wait for a worker.
+    fn tell_of_no_idle(&self) {
+        const NO_IDLE_WORKER: i64 = 9007;
+        let now = self.task_queue.glance();
+        if swoole::is_ignored(NO_IDLE_WORKER) {
+            return;
+        }
+        let settings = self.core.settings.borrow();
+        if now.waiting > 0 && now.running >= settings.task_worker_num && !settings.task_enable_coroutine {
+            NO_IDLE.tell(format_args!(
+                "Server::timer_callback() (ERRNO {NO_IDLE_WORKER}): No idle task worker is available"
+            ));
         }
     }
 
