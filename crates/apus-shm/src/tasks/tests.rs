@@ -80,7 +80,8 @@ fn who_hears_of_an_end_finds_the_worker_idle() {
     assert_eq!(next_taken.id, next);
     assert!(is_nothing(&task_queue.finish_and_take(&next_taken, (1, 0), Some((8, b"")), None).unwrap()));
     assert_eq!((task_queue.stats().running, task_queue.stats().idle), (0, 2));
-    (heard(&first), heard(&second));
+    heard(&first);
+    heard(&second);
     task_queue.submit(&NOW, b"").unwrap();
     assert_eq!((heard(&first), heard(&second)), (Heard::Something, Heard::Nothing));
     assert!(matches!(task_queue.take(1, 0), Taken::Task(_)));
