@@ -357,6 +357,35 @@ class Names(RoutingCase):
             self.assertEqual([int(member.text().rstrip(".")) for _ in range(3000)], list(range(3000)))
         self.assertEqual(members[0].result(), 1)
 
+    def test_what_many_get_keeps_its_place_among_what_one_gets(self):
+        # So many that it is sent between the turns of the loop.
+        many = 200
+        server = self.cluster(2)
+        members = [self.member(server) for _ in range(many * 2)]
+        for member in members:
+            member.php("return $server->subscribe($fd, 't');", fd=member.fd)
+        sender, last = members[0], members[-1]
+        mine = [member for member in members if member.worker == sender.worker]
+        self.assertGreater(len(mine), 64)
+        code = """
+            $pushed = [];
+            for ($i = 0; $i < 50; $i++) {
+                $server->publish('t', "$i" . str_repeat('.', $i === 20 ? 70_000 : 0));
+                foreach ($fds as $fd) $server->push($fd, "own $i");
+                if ($i === 30) $server->disconnect($gone, 4001, 'enough');
+            }
+            return $server->subscribers('t');
+        """
+        gone, some = mine[-1], mine[1:4]
+        sender.begin(code, fds=[member.fd for member in some], gone=gone.fd)
+        for member in members:
+            until_gone = 31 if member is gone else 50
+            said = [word for i in range(until_gone) for word in ([str(i), f"own {i}"] if member in some else [str(i)])]
+            self.assertEqual([member.text().rstrip(".") for _ in said], said)
+        self.assertEqual(gone.ws.closed(), (4001, "enough"))
+        self.assertGreater(sender.result(), many)
+        self.assertTrue(last.nothing())
+
     def test_names_are_checked(self):
         server = self.cluster(1)
         one = self.member(server)

@@ -81,8 +81,13 @@ impl<C: Driven> Runners<C> {
     #[inline]
     pub(crate) fn wake(&self, conn: &C) {
         if self.queue(conn) {
-            self.of.ask(self.id);
+            self.ask();
         }
+    }
+
+    /// Has whom they belong to run.
+    pub(crate) fn ask(&self) {
+        self.of.ask(self.id);
     }
 
     /// Notes that a connection is to be run; whether that is news.

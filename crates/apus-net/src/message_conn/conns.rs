@@ -95,6 +95,13 @@ impl MessageConns {
         }
     }
 
+    /// Has what waits for a message connection sent between the turns of everything else.
+    pub(crate) fn owe(&self, message_conn: &Rc<MessageConn>) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.owe(message_conn);
+        }
+    }
+
     /// Lends the bytes that the message connection which runs may still inflate.
     pub(crate) fn with_inflate_budget<R>(&self, work: impl FnOnce(&mut usize) -> R) -> R {
         let mut budget = self.reactor.get().map_or(usize::MAX, |reactor| reactor.budget.get());

@@ -26,11 +26,16 @@ const SLICE: usize = 64 << 10;
 /// ended.
 const INFLATE: Duration = Duration::from_millis(2);
 
+/// How long message connections are sent what many get before others have their turn.
+const SPREAD: Duration = Duration::from_millis(1);
+
 /// The message connections of a worker.
 pub(crate) struct Reactor {
     runners: Runners<MessageConn>,
     /// Keys of message connections that have more to inflate, each in its turn.
     behind: RefCell<VecDeque<Key>>,
+    /// Message connections for which something waits that many get.
+    owed: RefCell<VecDeque<Rc<MessageConn>>>,
     /// Bytes that the message connection which runs may still inflate.
     pub(crate) budget: Cell<usize>,
     batch: Rc<WriteBatch>,
@@ -43,6 +48,7 @@ impl Reactor {
             Rc::new(Self {
                 runners: Runners::new(of, id),
                 behind: RefCell::default(),
+                owed: RefCell::default(),
                 budget: Cell::new(0),
                 batch: Rc::clone(batch),
             })
@@ -71,6 +77,24 @@ impl Reactor {
         {
             message_conn.set_flags(|flags| flags.behind = true);
             self.behind.borrow_mut().push_back(key);
+        }
+    }
+
+    /// Has what waits for a message connection sent between the turns of everything else.
+    pub(crate) fn owe(&self, message_conn: &Rc<MessageConn>) {
+        let mut owed = self.owed.borrow_mut();
+        if owed.is_empty() {
+            self.runners.ask();
+        }
+        owed.push_back(Rc::clone(message_conn));
+    }
+
+    /// Sends what many get, to as many as one turn has time for.
+    fn send_owed(&self) {
+        let begin = Instant::now();
+        while begin.elapsed() < SPREAD {
+            let Some(message_conn) = self.owed.borrow_mut().pop_front() else { break };
+            message_conn.flush();
         }
     }
 
@@ -121,10 +145,13 @@ impl Source for Reactor {
             self.run_behind(cx);
             drop(turn);
         }
-        if self.behind.borrow().is_empty() { Pace::Done } else { Pace::Later }
+        self.send_owed();
+        if self.behind.borrow().is_empty() && self.owed.borrow().is_empty() { Pace::Done } else { Pace::Later }
     }
 
     fn end(&self) {
+        let owed = self.owed.take();
+        drop(owed);
         self.runners.end();
     }
 }

@@ -22,6 +22,9 @@ use crate::pool::Pool;
 const SHORT: usize = 125;
 /// The longest head of a frame that a server sends.
 const MAX_HEAD: usize = 10;
+/// To more receivers a message is sent between the turns of everything else. Each takes a system call of some
+/// microseconds: to ten thousand at once, nobody else would be served for a tenth of a second.
+const MANY: usize = 64;
 /// Output that is held back leaves at the latest when it has so many bytes.
 const HELD: usize = 64 * 1024;
 
@@ -50,12 +53,15 @@ pub struct Broadcast {
     opcode: Opcode,
     payload: Bytes,
     frame: std::cell::OnceCell<Bytes>,
+    /// Bytes that all receivers together get, where these are more than [`MANY`].
+    spread: Option<usize>,
 }
 
 impl Broadcast {
-    /// A message of that opcode; streams get its payload as it is.
-    pub fn new(opcode: Opcode, payload: Bytes) -> Self {
-        Self { opcode, payload, frame: std::cell::OnceCell::new() }
+    /// A message of that opcode for so many receivers; streams get its payload as it is.
+    pub fn new(opcode: Opcode, payload: Bytes, receivers: usize) -> Self {
+        let spread = (receivers > MANY).then(|| payload.len().saturating_mul(receivers));
+        Self { opcode, payload, frame: std::cell::OnceCell::new(), spread }
     }
 
     fn frame(&self) -> &Bytes {
@@ -128,6 +134,13 @@ impl MessageConn {
             return Delivery::Misplaced(rule);
         }
         let bytes = if self.is_websocket() { message.frame() } else { &message.payload };
+        if let Some(all) = message.spread {
+            if self.may_wait(all) {
+                return self.send_soon(bytes.clone());
+            }
+            // Behind what is owed to it.
+            self.flush();
+        }
         match self.try_now([bytes, &[]]) {
             Ok(count) if count == bytes.len() => Delivery::Sent,
             Ok(count) => {
@@ -136,6 +149,31 @@ impl MessageConn {
             }
             Err(gone) => gone,
         }
+    }
+
+    /// Whether so much may wait in this worker for a while: what programs may have waiting is little less by it.
+    fn may_wait(&self, bytes: usize) -> bool {
+        self.worker().output_bytes().saturating_add(bytes) <= self.port.config.max_buffered / 4
+    }
+
+    /// Has bytes sent between the turns of everything else, behind what waits.
+    fn send_soon(self: &Rc<Self>, bytes: Bytes) -> Delivery {
+        if self.stage.get() == Stage::Closed {
+            return Delivery::Gone;
+        }
+        if self.flags().batched {
+            self.conns.batch.send();
+        }
+        // What waits already is sent in its own time.
+        let news = self.out.borrow().is_none();
+        let (bytes, blocked) = self.queue(|waiting, _| waiting.share(bytes));
+        if news {
+            self.conns.owe(self);
+        } else if !blocked && bytes >= HELD {
+            self.flush();
+        }
+        self.look_at_level();
+        Delivery::Buffered
     }
 
     /// Sends a part of a file over a stream.
@@ -264,15 +302,18 @@ impl MessageConn {
         counter.set(counter.get() + count);
     }
 
+    /// Changes what waits: how many bytes that are then, and whether the socket takes nothing now.
+    fn queue(&self, change: impl FnOnce(&mut OutputQueue, &Pool)) -> (usize, bool) {
+        let mut out = self.out.borrow_mut();
+        let waiting = out.get_or_insert_default();
+        change(waiting, &self.worker().pool);
+        waiting.count(self.worker());
+        (waiting.bytes(), waiting.is_blocked())
+    }
+
     /// Changes what waits, and sees to it that it is sent in time.
     fn keep(self: &Rc<Self>, change: impl FnOnce(&mut OutputQueue, &Pool)) -> Delivery {
-        let (bytes, blocked) = {
-            let mut out = self.out.borrow_mut();
-            let waiting = out.get_or_insert_default();
-            change(waiting, &self.worker().pool);
-            waiting.count(self.worker());
-            (waiting.bytes(), waiting.is_blocked())
-        };
+        let (bytes, blocked) = self.queue(change);
         if !blocked && bytes >= HELD {
             self.flush();
         } else if !blocked {

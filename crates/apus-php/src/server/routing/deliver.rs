@@ -199,7 +199,7 @@ impl Routing {
     /// Sends one message to many connections: how many took it. One whose bound is reached does not get it, for the
     /// others must not wait for it.
     pub(super) fn reach(&self, fds: &[i64], how: How, payload: Bytes) -> usize {
-        let message = Broadcast::new(how.opcode, payload);
+        let message = Broadcast::new(how.opcode, payload, fds.len());
         let took = |fd: &&i64| {
             let message_conn = self.control.message_conn(**fd).filter(|_| !self.late.has(**fd));
             message_conn.is_some_and(|message_conn| {
