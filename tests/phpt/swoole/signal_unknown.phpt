@@ -11,10 +11,11 @@ $server->on('packet', fn () => null);
 $server->on('workerstart', function (Swoole\Server $server) use ($log) {
     // SIGPIPE
     Swoole\Process::kill($server->master_pid, 13);
-    while (!preg_match('/^\[.*?\](.*Unable to find.*)$/m', file_get_contents($log), $said)) {
+    $until = hrtime(true) + 30e9;
+    while (!preg_match('/^\[.*?\](.*Unable to find.*)$/m', file_get_contents($log), $said) && hrtime(true) < $until) {
         Co::sleep(0.001);
     }
-    echo $said[1], "\n";
+    echo $said[1] ?? 'nothing was told', "\n";
     unlink($log);
     $server->shutdown();
 });
