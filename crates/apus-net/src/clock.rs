@@ -1,7 +1,7 @@
 //! The worker's time: a coarse clock for deadlines, and wall-clock seconds for `Date`.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::sys;
 
@@ -40,6 +40,12 @@ impl Clock {
         };
         clock.refresh();
         clock
+    }
+
+    /// The time until it has run for a whole number of periods.
+    pub(crate) fn until_next(&self, period: Duration) -> Duration {
+        let over = self.start.elapsed().as_nanos() % period.as_nanos().max(1);
+        period.saturating_sub(Duration::from_nanos(over as u64))
     }
 
     /// Milliseconds, as of the last refresh.
@@ -86,5 +92,17 @@ impl Clock {
 
     pub(crate) fn advance(&self, milliseconds: u64) {
         self.now.set(self.now.get() + milliseconds);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_whole_period_is_less_than_one_away() {
+        let (clock, period) = (Clock::new(), Duration::from_millis(250));
+        let next = clock.until_next(period);
+        assert!(!next.is_zero() && next <= period, "{next:?}");
     }
 }

@@ -72,8 +72,8 @@ pub struct Config {
     pub refuses_large_files: bool,
     /// Whether the type of answers that name none has a character set.
     pub default_charset: bool,
-    /// Whether WebSockets may be less strict than RFC 6455 (see the decoder's limits), and the peer whose bytes make no
-    /// sense sees its connection reset.
+    /// Whether it is as code written for Swoole knows it: WebSockets may be less strict than RFC 6455 (see the
+    /// decoder's limits), the peer whose bytes make no sense sees its connection reset, uploads have names of there.
     pub lenient: bool,
     /// Whether small answers leave at once (`TCP_NODELAY`).
     pub nodelay: bool,

@@ -20,6 +20,7 @@ pub(crate) async fn run(control: Rc<Control>) {
         if !worker.clock.is_manual() {
             control.sweep();
         }
-        tokio::time::sleep(PERIOD).await;
+        // At whole periods of the clock: so are looks that are some of them apart.
+        tokio::time::sleep(worker.clock.until_next(PERIOD)).await;
     }
 }

@@ -16,7 +16,9 @@ $server->set([
 file_put_contents(__DIR__ . '/http_fields.txt', 'a file');
 $server->on('request', function (Swoole\Http\Request $request, Swoole\Http\Response $response) {
     if ($request->files) {
-        $response->end(json_encode([$request->files['f']['name'], $request->files['f']['size']]));
+        $file = $request->files['f'];
+        $named = str_starts_with(basename($file['tmp_name']['a'] ?: 'swoole.upfile.'), 'swoole.upfile.');
+        $response->end(json_encode([$file['name'], $file['size'], $named]));
         return;
     }
     if ($request->server['request_uri'] === '/plain') {
@@ -94,7 +96,7 @@ Connection: keep-alive
 Content-Type: text/html
 Content-Length: 1000
 
-[{"a":"n"},{"a":60000}]
+[{"a":"n"},{"a":60000},true]
 HTTP/1.1 413 Content Too Large 0
 HTTP/1.1 413 Content Too Large 0
 bool(true)

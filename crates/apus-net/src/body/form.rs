@@ -32,6 +32,8 @@ const MAX_NUMBER: usize = 32;
 /// What a form may cost, of the port's configuration.
 struct Limits {
     dir: PathBuf,
+    /// Whether the names of files there are as code written for Swoole knows them.
+    named_there: bool,
     store_files: bool,
     max_file: u64,
     refuses_large_files: bool,
@@ -116,6 +118,7 @@ impl Form {
             multipart::boundary(content_type).and_then(|boundary| Multipart::new(boundary, limits)).map_err(reject)?;
         let limits = Limits {
             dir: config.upload_dir.clone(),
+            named_there: config.lenient,
             store_files: config.store_files,
             max_file: config.max_file,
             refuses_large_files: config.refuses_large_files,
@@ -251,7 +254,7 @@ impl Sink {
             (None, None, UploadError::NoFile)
         } else {
             self.uploads += 1;
-            match TempFile::create(&self.limits.dir) {
+            match TempFile::create(&self.limits.dir, self.limits.named_there) {
                 Ok((tmp, file)) => (Some(tmp), Some(file), UploadError::Ok),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => (None, None, UploadError::NoTmpDir),
                 Err(_) => (None, None, UploadError::CantWrite),

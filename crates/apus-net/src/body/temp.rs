@@ -19,8 +19,10 @@ use nix::fcntl::{FcntlArg, fcntl};
 
 /// Attempts at an unused name before giving up.
 const ATTEMPTS: u64 = 100;
-/// What every name begins with.
+/// What names begin with.
 const PREFIX: &str = "apus";
+/// What those of uploads begin with where code was written for Swoole, which looks for them.
+const PREFIX_THERE: &str = "swoole.upfile.";
 /// What the names of lock files end with.
 const LOCK: &str = ".lock";
 /// Digits of a token.
@@ -105,12 +107,14 @@ pub struct TempFile {
 }
 
 impl TempFile {
-    /// Makes a new file, readable and writable by its owner alone, under a name that cannot be guessed.
-    pub(crate) fn create(dir: &Path) -> io::Result<(Self, File)> {
+    /// Makes a new file, readable and writable by its owner alone, under a name that cannot be guessed; `there`: one
+    /// that begins as code written for Swoole knows it.
+    pub(crate) fn create(dir: &Path, there: bool) -> io::Result<(Self, File)> {
         let mark = Mark::of(dir)?;
+        let prefix = if there { PREFIX_THERE } else { PREFIX };
         let names = RandomState::new();
         for attempt in 0..ATTEMPTS {
-            let path = dir.join(format!("{PREFIX}{}-{:0DIGITS$x}", mark.token, names.hash_one(attempt)));
+            let path = dir.join(format!("{prefix}{}-{:0DIGITS$x}", mark.token, names.hash_one(attempt)));
             match open_new(&path) {
                 Ok(file) => return Ok((Self { path, mark }, file)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -124,7 +128,7 @@ impl TempFile {
     pub(crate) fn nameless(dir: &Path) -> io::Result<File> {
         let made = OpenOptions::new().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(dir);
         // Not every file system can.
-        made.or_else(|_| Self::create(dir).map(|(_, file)| file))
+        made.or_else(|_| Self::create(dir, false).map(|(_, file)| file))
     }
 
     /// Where it is.
@@ -160,9 +164,10 @@ pub(crate) fn sweep(dir: &Path) {
         let path = lock_path(dir, token);
         let opened = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path);
         let Some(_locked) = opened.ok().filter(|file| lock(file).is_ok()) else { continue };
-        let theirs = format!("{PREFIX}{token}-");
-        for name in names.iter().filter(|name| name.as_encoded_bytes().starts_with(theirs.as_bytes())) {
-            let _ = fs::remove_file(dir.join(name));
+        for theirs in [PREFIX, PREFIX_THERE].map(|prefix| format!("{prefix}{token}-")) {
+            for name in names.iter().filter(|name| name.as_encoded_bytes().starts_with(theirs.as_bytes())) {
+                let _ = fs::remove_file(dir.join(name));
+            }
         }
         let _ = fs::remove_file(path);
     }
@@ -186,7 +191,7 @@ mod tests {
     #[test]
     fn nothing_is_left_when_the_last_file_goes() {
         let dir = folder("last");
-        let files: Vec<_> = (0..3).map(|_| TempFile::create(&dir).unwrap()).collect();
+        let files: Vec<_> = (0..3).map(|number| TempFile::create(&dir, number == 0).unwrap()).collect();
         drop(TempFile::nameless(&dir).unwrap());
         assert_eq!(count(&dir), 4, "three files and a lock");
         sweep(&dir);
@@ -201,14 +206,15 @@ mod tests {
         let dir = folder("dead");
         // As a process that was killed leaves them: nobody holds the lock.
         let dead = "0123456789abcdef";
-        for name in [format!("apus{dead}.lock"), format!("apus{dead}-00"), format!("apus{dead}-11")] {
+        let left = [".lock", "-00", "-11"].map(|end| format!("apus{dead}{end}"));
+        for name in left.into_iter().chain([format!("swoole.upfile.{dead}-22")]) {
             fs::write(dir.join(name), "left").unwrap();
         }
         let others = ["apusfedcba9876543210-00", "apus.lock", "apus0123.lock", "another"];
         for name in others {
             fs::write(dir.join(name), "stays").unwrap();
         }
-        let (alive, _) = TempFile::create(&dir).unwrap();
+        let (alive, _) = TempFile::create(&dir, false).unwrap();
         sweep(&dir);
         assert_eq!(count(&dir), others.len() + 2);
         assert!(alive.path().exists());

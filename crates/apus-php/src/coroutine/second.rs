@@ -2,11 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::rc::Rc;
 
 use apus_coro::{Cancel, TaskId, Wait};
+use apus_process::log;
 use apus_zend::arg::Given;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key, View};
@@ -17,7 +21,7 @@ use super::class::{get_back_trace, meant};
 use crate::last_error;
 use crate::preempt;
 use crate::runtime::{Room, State};
-use crate::swoole::error;
+use crate::swoole::{error, warning};
 use crate::wait::{Pause, Timeout, sleep_noted, suspend, wait};
 
 pub(super) fn sleep(time: Pause) -> Result<bool, Raise> {
@@ -184,9 +188,26 @@ pub(super) fn preemptive(given: ArrayView<'_>) -> Option<bool> {
     given.get("enable_preemptive_scheduler").map(|on| !matches!(on, View::Bool(false) | View::Int(0) | View::Null))
 }
 
+/// Where lines of the log go, and how grave those are that are written.
+fn set_log(given: ArrayView<'_>) -> Result<(), Raise> {
+    if let Some(View::Str(path)) = given.get("log_file")
+        && let Err(error) = log::open(Path::new(OsStr::from_bytes(path)))
+    {
+        warning(&format!("log_file {}: {error}", String::from_utf8_lossy(path)))?;
+    }
+    if let Some(View::Int(level)) = given.get("log_level") {
+        log::set_level(level.clamp(0, NO_LINES) as u8);
+    }
+    Ok(())
+}
+
+/// `SWOOLE_LOG_NONE`
+const NO_LINES: i64 = 6;
+
 /// What only code written for Swoole can set.
 pub(super) fn set_more(state: &State, given: ArrayView<'_>) -> Result<(), Raise> {
     state.room::<GivenOptions>().take_over(given);
+    set_log(given)?;
     if let Some(shown) = given.get("display_errors") {
         let shown: &[u8] = if matches!(shown, View::Bool(false) | View::Int(0)) { b"0" } else { b"1" };
         Callable::named("ini_set")?.call(&[Value::string(b"swoole.display_errors")?, Value::string(shown)?])?;
