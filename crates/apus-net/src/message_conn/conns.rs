@@ -95,11 +95,9 @@ impl MessageConns {
         }
     }
 
-    /// Has what waits for a message connection sent between the turns of everything else.
-    pub(crate) fn owe(&self, message_conn: &Rc<MessageConn>) {
-        if let Some(reactor) = self.reactor.get() {
-            reactor.owe(message_conn);
-        }
+    /// What is owed to message connections: see [`Reactor::owe`].
+    pub(super) fn reactor(&self) -> Option<&Rc<Reactor>> {
+        self.reactor.get()
     }
 
     /// Lends the bytes that the message connection which runs may still inflate.

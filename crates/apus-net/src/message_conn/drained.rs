@@ -27,6 +27,7 @@ impl MessageConn {
     /// Whether the kernel has all that was to be sent; what this turn of the reactor has gathered is given to it first.
     pub fn is_drained(&self) -> bool {
         self.conns.batch.send();
+        self.settle();
         self.out.borrow().is_none()
     }
 

@@ -83,6 +83,8 @@ pub(crate) struct Flags {
     pub(crate) full_told: bool,
     /// The write batch has something for it.
     pub(crate) batched: bool,
+    /// The reactor owes it a message that many get; nothing waits in its queue.
+    pub(crate) owed: bool,
     /// The program takes messages itself with `recv`.
     pub(crate) pull: bool,
     /// The peer will send nothing more.

@@ -9,6 +9,7 @@ use std::task::Context;
 use std::time::{Duration, Instant};
 
 use apus_loop::{Key, Loop, Pace, Source};
+use bytes::Bytes;
 
 use super::MessageConn;
 use super::write_batch::{WriteBatch, WriteTurn};
@@ -29,13 +30,22 @@ const INFLATE: Duration = Duration::from_millis(2);
 /// How long message connections are sent what many get before others have their turn.
 const SPREAD: Duration = Duration::from_millis(1);
 
+/// What a message connection has still to be sent: while it is here, nothing else waits for that. `None`: it waits in
+/// the connection's own queue.
+struct Owed {
+    message_conn: Rc<MessageConn>,
+    bytes: Option<Bytes>,
+}
+
 /// The message connections of a worker.
 pub(crate) struct Reactor {
     runners: Runners<MessageConn>,
     /// Keys of message connections that have more to inflate, each in its turn.
     behind: RefCell<VecDeque<Key>>,
-    /// Message connections for which something waits that many get.
-    owed: RefCell<VecDeque<Rc<MessageConn>>>,
+    /// What many get, and to whom it has still to be sent.
+    owed: RefCell<VecDeque<Owed>>,
+    /// Bytes of it.
+    owed_bytes: Cell<usize>,
     /// Bytes that the message connection which runs may still inflate.
     pub(crate) budget: Cell<usize>,
     batch: Rc<WriteBatch>,
@@ -49,6 +59,7 @@ impl Reactor {
                 runners: Runners::new(of, id),
                 behind: RefCell::default(),
                 owed: RefCell::default(),
+                owed_bytes: Cell::new(0),
                 budget: Cell::new(0),
                 batch: Rc::clone(batch),
             })
@@ -80,21 +91,50 @@ impl Reactor {
         }
     }
 
-    /// Has what waits for a message connection sent between the turns of everything else.
-    pub(crate) fn owe(&self, message_conn: &Rc<MessageConn>) {
+    /// Has bytes sent to a message connection, for which nothing waits, between the turns of everything else.
+    pub(crate) fn owe(&self, message_conn: &Rc<MessageConn>, bytes: Bytes) {
         let mut owed = self.owed.borrow_mut();
         if owed.is_empty() {
             self.runners.ask();
         }
-        owed.push_back(Rc::clone(message_conn));
+        self.owed_bytes.set(self.owed_bytes.get() + bytes.len());
+        message_conn.set_flags(|flags| flags.owed = true);
+        owed.push_back(Owed { message_conn: Rc::clone(message_conn), bytes: Some(bytes) });
+    }
+
+    /// Bytes that are owed.
+    pub(crate) fn owed_bytes(&self) -> usize {
+        self.owed_bytes.get()
+    }
+
+    /// Puts what is owed into the queues of the connections, because something else follows it for one of them. For all
+    /// at once: to look for one among thousands again and again would take long.
+    pub(crate) fn settle(&self) {
+        for owed in self.owed.borrow_mut().iter_mut() {
+            if let Some(bytes) = owed.bytes.take() {
+                self.count_settled(&owed.message_conn, bytes.len());
+                owed.message_conn.queue_owed(bytes);
+            }
+        }
+    }
+
+    fn count_settled(&self, message_conn: &MessageConn, bytes: usize) {
+        message_conn.set_flags(|flags| flags.owed = false);
+        self.owed_bytes.set(self.owed_bytes.get() - bytes);
     }
 
     /// Sends what many get, to as many as one turn has time for.
     fn send_owed(&self) {
         let begin = Instant::now();
         while begin.elapsed() < SPREAD {
-            let Some(message_conn) = self.owed.borrow_mut().pop_front() else { break };
-            message_conn.flush();
+            let Some(Owed { message_conn, bytes }) = self.owed.borrow_mut().pop_front() else { break };
+            match bytes {
+                Some(bytes) => {
+                    self.count_settled(&message_conn, bytes.len());
+                    message_conn.send_owed(&bytes);
+                }
+                None => message_conn.flush(),
+            }
         }
     }
 

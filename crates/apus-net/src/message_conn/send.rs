@@ -53,15 +53,14 @@ pub struct Broadcast {
     opcode: Opcode,
     payload: Bytes,
     frame: std::cell::OnceCell<Bytes>,
-    /// Bytes that all receivers together get, where these are more than [`MANY`].
-    spread: Option<usize>,
+    /// There are more than [`MANY`] receivers.
+    spread: bool,
 }
 
 impl Broadcast {
     /// A message of that opcode for so many receivers; streams get its payload as it is.
     pub fn new(opcode: Opcode, payload: Bytes, receivers: usize) -> Self {
-        let spread = (receivers > MANY).then(|| payload.len().saturating_mul(receivers));
-        Self { opcode, payload, frame: std::cell::OnceCell::new(), spread }
+        Self { opcode, payload, frame: std::cell::OnceCell::new(), spread: receivers > MANY }
     }
 
     fn frame(&self) -> &Bytes {
@@ -134,11 +133,12 @@ impl MessageConn {
             return Delivery::Misplaced(rule);
         }
         let bytes = if self.is_websocket() { message.frame() } else { &message.payload };
-        if let Some(all) = message.spread {
-            if self.may_wait(all) {
+        if message.spread {
+            if self.may_wait(bytes.len()) {
                 return self.send_soon(bytes.clone());
             }
             // Behind what is owed to it.
+            self.settle();
             self.flush();
         }
         match self.try_now([bytes, &[]]) {
@@ -151,9 +151,10 @@ impl MessageConn {
         }
     }
 
-    /// Whether so much may wait in this worker for a while: what programs may have waiting is little less by it.
+    /// Whether so much more may wait in this worker for a while: little beside what programs may have waiting.
     fn may_wait(&self, bytes: usize) -> bool {
-        self.worker().output_bytes().saturating_add(bytes) <= self.port.config.max_buffered / 4
+        let owed = self.conns.reactor().map_or(0, |reactor| reactor.owed_bytes());
+        self.worker().output_bytes().saturating_add(owed + bytes) <= self.port.config.max_buffered / 4
     }
 
     /// Has bytes sent between the turns of everything else, behind what waits.
@@ -164,16 +165,51 @@ impl MessageConn {
         if self.flags().batched {
             self.conns.batch.send();
         }
+        self.settle();
+        if self.out.borrow().is_none() {
+            if let Some(reactor) = self.conns.reactor() {
+                reactor.owe(self, bytes);
+            }
+            return Delivery::Buffered;
+        }
         // What waits already is sent in its own time.
-        let news = self.out.borrow().is_none();
-        let (bytes, blocked) = self.queue(|waiting, _| waiting.share(bytes));
-        if news {
-            self.conns.owe(self);
-        } else if !blocked && bytes >= HELD {
+        let (waiting, blocked) = self.queue(|waiting, _| waiting.share(bytes));
+        if !blocked && waiting >= HELD {
             self.flush();
         }
         self.look_at_level();
         Delivery::Buffered
+    }
+
+    /// What is owed to this message connection is put into its queue: something else follows, or it ends.
+    #[inline]
+    pub(crate) fn settle(&self) {
+        if self.flags().owed
+            && let Some(reactor) = self.conns.reactor()
+        {
+            reactor.settle();
+        }
+    }
+
+    /// Puts what was owed into the queue.
+    pub(super) fn queue_owed(&self, bytes: Bytes) {
+        if self.stage.get() != Stage::Closed {
+            let _ = self.queue(|waiting, _| waiting.share(bytes));
+            self.look_at_level();
+        }
+    }
+
+    /// Sends what was owed, while nothing else waits.
+    pub(super) fn send_owed(self: &Rc<Self>, bytes: &Bytes) {
+        if self.stage.get() == Stage::Closed {
+            return;
+        }
+        if let Ok(count) = self.try_socket([bytes, &[]])
+            && count < bytes.len()
+        {
+            let rest = bytes.slice(count..);
+            let _ = self.keep(|waiting, _| waiting.share(rest));
+        }
     }
 
     /// Sends a part of a file over a stream.
@@ -182,6 +218,7 @@ impl MessageConn {
             return Err(if refused == Delivery::Gone { SendError::Closed } else { SendError::Full });
         }
         self.conns.batch.send();
+        self.settle();
         let state = Rc::new(FileState::default());
         let kept = Rc::clone(&state);
         let _ = self.keep(|waiting, _| waiting.attach(FilePart::new(file, offset, length, kept)));
@@ -246,6 +283,7 @@ impl MessageConn {
         if self.stage.get() == Stage::Closed {
             return Err(Delivery::Gone);
         }
+        self.settle();
         if self.out.borrow().is_some() {
             return Ok(0);
         }

@@ -268,6 +268,7 @@ impl<A: App> Runner<A> {
     fn finish(&mut self) -> bool {
         let message_conn = Rc::clone(&self.message_conn);
         message_conn.conns.batch.send();
+        message_conn.settle();
         match message_conn.poll_output() {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(_)) => return true,
@@ -312,6 +313,8 @@ impl<A: App> Runner<A> {
         let message_conn = Rc::clone(&self.message_conn);
         if message_conn.kill.get() != Kill::Reset {
             message_conn.conns.batch.send();
+            message_conn.settle();
+            message_conn.flush();
         }
         self.share = None;
         message_conn.finish();

@@ -71,6 +71,8 @@ impl<A: App> Runner<A> {
         self.message_conn.worker().metrics.refused(&self.message_conn.info, &error.to_string());
         // Answers to what came before are sent.
         self.message_conn.conns.batch.send();
+        self.message_conn.settle();
+        self.message_conn.flush();
         self.message_conn.kill(if self.message_conn.port.config.lenient { Kill::Reset } else { Kill::Now });
     }
 }
