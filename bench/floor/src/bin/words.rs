@@ -68,7 +68,7 @@ fn ask(count: usize) -> io::Result<()> {
         turn()?;
         times.push(begun.elapsed());
     }
-    let (wall, cpu) = (begun.elapsed(), self::cpu() - cpu);
+    let (wall, cpu) = (begun.elapsed(), self::cpu().saturating_sub(cpu));
     let said = child.wait_with_output()?.stderr;
     let its =
         String::from_utf8_lossy(&said).trim().parse().map_err(|_| io::Error::other("the other process failed"))?;
@@ -82,7 +82,7 @@ fn answer(count: usize) -> io::Result<()> {
     (0..WARM_UP).try_for_each(|_| turn())?;
     let cpu = cpu();
     (0..count).try_for_each(|_| turn())?;
-    eprintln!("{}", (self::cpu() - cpu).as_nanos());
+    eprintln!("{}", self::cpu().saturating_sub(cpu).as_nanos());
     Ok(())
 }
 
