@@ -39,6 +39,16 @@ function answer(string $what): void {
             $GLOBALS['kept'] ??= fopen('php://input', 'r');
             echo is_resource($GLOBALS['kept']) ? stream_get_contents($GLOBALS['kept']) : 'closed';
             return;
+        case 'long':
+            while (true);
+        case 'own':
+            set_time_limit(1);
+            echo 'set';
+            return;
+        case 'second':
+            for ($begin = getrusage()['ru_utime.tv_sec']; getrusage()['ru_utime.tv_sec'] < $begin + 2;);
+            echo 'done';
+            return;
         case 'nested':
             try {
                 Apus\handle_request(fn () => null);
@@ -126,6 +136,21 @@ class Staying(Case):
         self.assertEqual(self.ask(server, path="/bail").status, 500)
         self.assertNotEqual(json.loads(self.ask(server).body)["pid"], before)
         self.assertIn("Uncaught RuntimeException: of a request", server.said())
+
+    def test_each_request_has_the_time_of_its_own(self):
+        server = self.start(ini=("max_execution_time=1", "max_input_time=60"))
+        for _ in range(20):
+            self.assertEqual(self.ask(server).status, 201)
+        # Where there is a body, the limit is another one while that comes.
+        for method in ("GET", "POST"):
+            body = {"body": b"abc", "headers": {"Content-Type": "text/plain"}} if method == "POST" else {}
+            self.assertEqual(self.ask(server, method, "/long", **body).status, 500)
+        self.assertEqual(server.said().count("Maximum execution time of 1 second exceeded"), 2)
+
+    def test_a_limit_that_a_request_gave_itself_goes_with_it(self):
+        server = self.start(ini=("max_execution_time=30",))
+        for path, said in (("/own", b"set"), ("/second", b"done")):
+            self.assertEqual(self.ask(server, path=path).body, said)
 
     def test_a_body_that_is_kept_open_is_closed_with_its_request(self):
         server = self.start()

@@ -68,13 +68,63 @@ static void begin_session(void)
 	}
 }
 
+/* The timer of max_execution_time counts the process's own time. It is set anew for a request only where a part of the
+ * limit has passed since it was last set: until then a request may have that much less, and two calls of the kernel are
+ * saved. The time is that of the clock, for what the process has used itself cannot be more. */
+#define PART 60
+static uint64_t timer_set_at;
+static zend_long timer_seconds = -1;
+
+static uint64_t milliseconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+}
+
+/* The signal's handler is set by the first of them, and stays. */
+static void begin_time(zend_long seconds)
+{
+	static bool is_set;
+	const uint64_t now = milliseconds();
+	if (is_set && seconds == timer_seconds && (now - timer_set_at) * PART < (uint64_t) seconds * 1000) {
+		return;
+	}
+	zend_set_timeout(seconds, !is_set);
+	is_set = true;
+	timer_seconds = seconds;
+	timer_set_at = now;
+}
+
+/* Of the script that stays, as it had it when it first asked for a request. */
+static zend_long own_limit = -1;
+
+/* A limit that the request gave itself is gone with it; the script's goes on, while the process uses no time. */
+static void end_time(void)
+{
+	if (own_limit < 0) {
+		own_limit = EG(timeout_seconds);
+	}
+	if (EG(timeout_seconds) != own_limit) {
+		zend_string *name = zend_string_init(ZEND_STRL("max_execution_time"), false);
+		zend_string *value = zend_long_to_str(own_limit);
+		zend_alter_ini_entry(name, value, PHP_INI_USER, PHP_INI_STAGE_RUNTIME);
+		zend_string_release(value);
+		zend_string_release(name);
+	} else if (own_limit == timer_seconds && !zend_atomic_bool_load_ex(&EG(timed_out))) {
+		return;
+	}
+	zend_unset_timeout();
+	timer_seconds = -1;
+}
+
 bool apus_stay_end(void)
 {
 	bool failed = false;
 	/* Each by itself: what comes after a fatal error in an output handler is done all the same. */
 	GUARDED(failed, php_output_end_all());
 	GUARDED(failed, end_session());
-	GUARDED(failed, zend_unset_timeout());
+	GUARDED(failed, end_time());
 	GUARDED(failed, end_filter());
 	GUARDED(failed, php_output_deactivate());
 	GUARDED(failed, close_body());
@@ -157,14 +207,6 @@ static void begin_debugger(void)
 	}
 }
 
-/* The signal's handler is set by the first of them, and stays. */
-static void begin_time(zend_long seconds)
-{
-	static bool is_set;
-	zend_set_timeout(seconds, !is_set);
-	is_set = true;
-}
-
 static void begin_request(void)
 {
 	php_output_activate();
@@ -183,7 +225,8 @@ static void begin_request(void)
 	begin_debugger();
 	SG(sapi_started) = 1;
 	if (reads) {
-		begin_time(EG(timeout_seconds));
+		/* The other limit has taken its place there. */
+		begin_time(INI_INT("max_execution_time"));
 	}
 }
 

@@ -167,12 +167,17 @@ impl Desk {
     fn serve_waiting(&self) {
         while let Some(held) = self.next_process() {
             if let Some(held) = self.hand(held) {
-                // Before it is given on: it is not to come back.
-                self.front.waits(None);
-                held.release();
+                self.give_back(held);
             }
         }
         self.tell_waiting();
+    }
+
+    /// A process for which there is no request.
+    fn give_back(&self, held: Held) {
+        // Before it is given on: it is not to come back.
+        self.front.waits(None);
+        held.release();
     }
 
     /// Gives a process to the request that has waited longest; back where none waits. What has waited for too long is
@@ -219,7 +224,7 @@ impl Desk {
             self.front.waits(since.map(|since| since.elapsed().as_millis() as u64));
             let Some(held) = since.and_then(|_| self.front.take()) else { return };
             if let Some(held) = self.hand(held) {
-                held.release();
+                self.give_back(held);
             }
         }
     }
@@ -237,10 +242,8 @@ impl Desk {
     /// The process has ended its request, or died: it is this front's no more.
     fn end(&self, number: usize) {
         let active = self.active.borrow_mut().get_mut(number).and_then(Option::take);
-        if let Some(active) = active {
-            let held = active.held;
-            // The front that has waited longest gets it, which may be this one.
-            held.release();
+        if active.is_some_and(|active| active.held.release()) {
+            self.serve_waiting();
         }
     }
 

@@ -1,5 +1,6 @@
 //! The side that hands requests over and reads the answers.
 
+use std::mem::ManuallyDrop;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
@@ -221,9 +222,16 @@ impl Held {
         self.handover.wake(self.number);
     }
 
-    /// The process has ended its request: it is for whoever has waited longest.
-    pub fn release(mut self) {
+    /// The process has ended its request, or begun none: it is for whoever has waited longest. Whether that is this
+    /// front, which is not notified then: see [`Front::given`].
+    pub fn release(mut self) -> bool {
         self.begun = false;
+        if self.is_dead() {
+            return false;
+        }
+        let held = ManuallyDrop::new(self);
+        held.channel().began.store(0, Relaxed);
+        held.handover.offer(held.number, held.state, Some(usize::from(held.state.front)))
     }
 }
 
@@ -238,7 +246,7 @@ impl Drop for Held {
             self.handover.abandon(self.number, usize::from(self.state.front));
         } else {
             channel.began.store(0, Relaxed);
-            self.handover.offer(self.number, self.state);
+            self.handover.offer(self.number, self.state, None);
         }
     }
 }

@@ -256,8 +256,9 @@ impl Handover {
         }
     }
 
-    /// The channel's process has nothing to do, and is for whoever has waited longest; else it is idle.
-    fn offer(&self, number: usize, mut state: State) {
+    /// The channel's process has nothing to do, and is for whoever has waited longest; else it is idle. The front that
+    /// has got it is told, unless it is `asker` itself; whether it is.
+    fn offer(&self, number: usize, mut state: State, asker: Option<usize>) -> bool {
         let channel = &self.channels[number];
         loop {
             let waiting = if channel.leave.load(SeqCst) == 0 { self.longest_waiting() } else { None };
@@ -267,7 +268,7 @@ impl Handover {
             };
             if state.kind != next.kind || state.front != next.front {
                 if !state.replace(channel, next) {
-                    return;
+                    return false;
                 }
                 state = next;
             }
@@ -275,17 +276,20 @@ impl Handover {
                 fence(SeqCst);
                 if channel.leave.load(SeqCst) != 0 {
                     self.rouse(number);
-                    return;
+                    return false;
                 }
                 if self.longest_waiting().is_none() {
-                    return;
+                    return false;
                 }
                 continue;
             };
+            if asker == Some(front) {
+                return true;
+            }
             // A front that died meanwhile is not to keep it.
             if self.seats[front].owner.load(SeqCst) != 0 {
                 self.notify(front);
-                return;
+                return false;
             }
         }
     }

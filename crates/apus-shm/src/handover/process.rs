@@ -135,7 +135,7 @@ impl ScriptSeat {
     pub fn ready(&self) {
         let state = State::of(self.channel());
         if state.kind == Kind::Starting {
-            self.handover.offer(self.number, state);
+            self.handover.offer(self.number, state, None);
         }
     }
 
@@ -149,7 +149,7 @@ impl ScriptSeat {
                 Kind::Abandoned => {
                     self.seen = channel.request.load(SeqCst);
                     channel.began.store(0, Relaxed);
-                    self.handover.offer(self.number, state);
+                    self.handover.offer(self.number, state, None);
                     continue;
                 }
                 Kind::Idle if channel.leave.load(SeqCst) != 0 => {
