@@ -13,7 +13,7 @@ pub(crate) static ROWS: &[Row] = unread! {
     Coroutine NoEffect "Coroutines that nothing can wake are always reported." => enable_deadlock_check;
     Coroutine NoEffect "The thread pool grows and shrinks by itself." =>
         aio_core_worker_num, aio_worker_num, aio_max_wait_time, aio_max_idle_time;
-    Server NoEffect "Nothing is passed between a worker and another process that needs a buffer." => output_buffer_size;
+    Server NoEffect "There is no buffer between processes; under the names of Swoole it bounds answers." => output_buffer_size;
     Server NoEffect "Reading stops by itself while a handler is behind." => max_queued_bytes;
     Server NoEffect "There are no trace channels; see log_level." => trace_flags;
     Server NoEffect "The log's times are RFC 3339." => log_date_format, log_date_with_microseconds;
