@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use apus_loop::{Key, Loop, Source, SourceId};
+use apus_process::log::{Level, Repeats};
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
     timerfd_settime,
@@ -25,6 +26,9 @@ const LONGEST_STEP: u64 = 300_000;
 const PART: u64 = 128;
 /// What `armed` holds while the timer is not set.
 const NEVER: u64 = u64::MAX;
+
+/// One for each sleep meanwhile.
+static UNWATCHED: Repeats = Repeats::new(Level::Error, "sleeps whose timer could not be watched");
 
 /// Nanoseconds of the monotonic clock, and the number of the sleep among those that end at the same time.
 type End = (u64, u64);
@@ -107,12 +111,13 @@ impl Alarm {
         }
     }
 
-    /// Has the loop watch the timer. Each time it fires is an edge: it need not be read.
+    /// Has the loop watch the timer. Each time it fires is an edge: it need not be read. Where that fails, for want of
+    /// memory, the next sleep tries it again: the timer tells then what it has to tell.
     #[cold]
     fn watch(&self) {
-        self.watched.set(true);
-        if let Err(error) = self.events.watch_readable(self.timer.as_fd(), Key::new(self.id, 0, 0)) {
-            apus_process::log::error(format_args!("the timer cannot be watched: {error}"));
+        match self.events.watch_readable(self.timer.as_fd(), Key::new(self.id, 0, 0)) {
+            Ok(()) => self.watched.set(true),
+            Err(error) => UNWATCHED.tell(format_args!("the timer of sleeps cannot be watched: {error}")),
         }
     }
 }

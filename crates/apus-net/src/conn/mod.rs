@@ -4,7 +4,7 @@
 //! or across an await.
 
 mod io;
-mod lane;
+mod muxed;
 mod output;
 mod peer;
 mod site;
@@ -29,7 +29,7 @@ use crate::wire::Wire;
 use crate::worker::CLIENT_LEFT;
 
 use io::{Driving, Readiness};
-pub(crate) use lane::Mux;
+pub(crate) use muxed::Mux;
 pub(crate) use timer::{Expired, Timer};
 
 /// Reads of a connection before others have their turn.
@@ -70,7 +70,7 @@ pub(crate) struct Conn {
     pub(crate) host: Cell<u16>,
     pub(crate) stream: RefCell<Option<Rc<BodyStream>>>,
     /// What makes this a stream of another connection; none on a connection of its own.
-    lane: Option<Box<lane::Lane>>,
+    muxed: Option<Box<muxed::MuxedStream>>,
     /// The streams that the connection carries, where it speaks HTTP/2.
     mux: OnceCell<Rc<Mux>>,
     /// The WebSocket handshake that the request of this exchange is.
@@ -133,7 +133,7 @@ impl Conn {
             exchange: Exchange::default(),
             host: Cell::new(0),
             stream: RefCell::new(None),
-            lane: None,
+            muxed: None,
             mux: OnceCell::new(),
             handshake: RefCell::new(None),
             became: RefCell::new(None),
@@ -166,7 +166,7 @@ impl Conn {
 
     /// Has the task polled again, even if it is being polled now.
     pub(crate) fn wake_later(&self) {
-        if self.lane.is_some() {
+        if self.muxed.is_some() {
             self.touch();
         } else {
             self.conns.wake(self);
@@ -233,7 +233,7 @@ impl Conn {
     /// The peer will send nothing more.
     pub(crate) fn peer_closed(&self) {
         // What becomes of a stream does not become of its connection.
-        if self.lane.is_some() || !self.info.gone.replace(true) {
+        if self.muxed.is_some() || !self.info.gone.replace(true) {
             self.gone.wake_all();
         }
     }

@@ -64,7 +64,7 @@ impl Conn {
     /// Sends bytes that are no part of an answer, behind what waits. `None` where the connection carries streams, or is
     /// one: bytes have no place among their frames.
     pub(crate) fn send_raw(&self, data: &[u8]) -> Option<Delivery> {
-        if self.lane.is_some() || self.mux.get().is_some() {
+        if self.muxed.is_some() || self.mux.get().is_some() {
             return None;
         }
         if self.broken.get() || !matches!(self.kill.get(), Kill::No) {
@@ -87,7 +87,7 @@ impl Conn {
     /// Output stays with the task, here or that of the connection which carries the stream: how much it is.
     fn left(&self, out: &mut OutputQueue) -> usize {
         self.count_output(out);
-        if self.lane.is_some() {
+        if self.muxed.is_some() {
             self.touch();
         }
         out.bytes()

@@ -116,7 +116,7 @@ impl Conn {
         if self.exchange.unread.get() == UnreadBody::Large {
             self.exchange.unread.set(UnreadBody::Small);
         }
-        if self.lane.is_some() {
+        if self.muxed.is_some() {
             return self.inform(100, b"");
         }
         let mut out = self.out.borrow_mut();

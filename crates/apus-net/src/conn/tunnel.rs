@@ -10,7 +10,7 @@ use apus_proto::http2::ErrorCode;
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::Conn;
-use super::lane::Lane;
+use super::muxed::MuxedStream;
 use crate::account::Share;
 use crate::exchange::AnswerPhase;
 use crate::kill::Kill;
@@ -50,9 +50,9 @@ impl Inbox {
 }
 
 impl Conn {
-    fn inbox(&self) -> Option<(&Lane, &Inbox)> {
-        let lane = self.lane.as_deref()?;
-        Some((lane, lane.inbox.as_deref()?))
+    fn inbox(&self) -> Option<(&MuxedStream, &Inbox)> {
+        let muxed = self.muxed.as_deref()?;
+        Some((muxed, muxed.inbox.as_deref()?))
     }
 
     /// Whether it is a stream that carries a message connection.
@@ -129,17 +129,17 @@ impl Conn {
     /// Breaks the stream off if the peer has not taken what was written; whether that is so.
     pub(crate) fn abandon_tunnel(&self) -> bool {
         let held = self.held() > 0;
-        if held && let Some((lane, _)) = self.inbox() {
-            lane.mux.session.borrow_mut().reset(lane.id, ErrorCode::CANCEL);
+        if held && let Some((muxed, _)) = self.inbox() {
+            muxed.mux.session.borrow_mut().reset(muxed.id, ErrorCode::CANCEL);
         }
         held
     }
 
     /// Accepts the handshake with these field lines; whether the stream is still there.
     pub(crate) fn accept_tunnel(&self, lines: &[u8]) -> bool {
-        let Some((lane, inbox)) = self.inbox() else { return false };
+        let Some((muxed, inbox)) = self.inbox() else { return false };
         // What HTTP/1.1 answers with 101 (RFC 8441 section 5).
-        let accepted = lane.mux.session.borrow_mut().head(lane.id, 200, lines, false).is_ok();
+        let accepted = muxed.mux.session.borrow_mut().head(muxed.id, 200, lines, false).is_ok();
         inbox.accepted.set(accepted);
         self.touch();
         accepted
@@ -154,9 +154,9 @@ impl Conn {
 
     /// Tells the message connection where its stream takes more again.
     pub(crate) fn serve_tunnel(&self) {
-        let Some((lane, inbox)) = self.inbox() else { return };
-        lane.touched.set(false);
-        if !lane.mux.session.borrow().is_full(lane.id) {
+        let Some((muxed, inbox)) = self.inbox() else { return };
+        muxed.touched.set(false);
+        if !muxed.mux.session.borrow().is_full(muxed.id) {
             inbox.with_reader(MessageConn::has_room);
         }
     }
@@ -164,7 +164,7 @@ impl Conn {
 
 impl Tunnel for Conn {
     fn read(&self, into: &mut [u8]) -> io::Result<(usize, bool)> {
-        let Some((lane, inbox)) = self.inbox() else { return Err(io::ErrorKind::NotConnected.into()) };
+        let Some((muxed, inbox)) = self.inbox() else { return Err(io::ErrorKind::NotConnected.into()) };
         let (count, left) = {
             let mut bytes = inbox.bytes.borrow_mut();
             let count = into.len().min(bytes.len());
@@ -181,8 +181,8 @@ impl Tunnel for Conn {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         inbox.count(left);
-        let mut session = lane.mux.session.borrow_mut();
-        session.consumed(lane.id, count);
+        let mut session = muxed.mux.session.borrow_mut();
+        session.consumed(muxed.id, count);
         let tells = session.has_output();
         drop(session);
         if tells {
@@ -196,29 +196,29 @@ impl Tunnel for Conn {
             // As a socket takes it until the peer's reset comes: what that has said before is still read.
             return Ok(slices.iter().map(|slice| slice.len()).sum());
         }
-        let Some(mut lane) = self.lane.as_deref() else { return Err(io::ErrorKind::NotConnected.into()) };
-        let taken = Sink::write(&mut lane, slices, false)?;
-        lane.mux.count();
+        let Some(mut muxed) = self.muxed.as_deref() else { return Err(io::ErrorKind::NotConnected.into()) };
+        let taken = Sink::write(&mut muxed, slices, false)?;
+        muxed.mux.count();
         self.touch();
         Ok(taken)
     }
 
     fn shut_down(&self) -> io::Result<()> {
-        let Some((lane, _)) = self.inbox() else { return Err(io::ErrorKind::NotConnected.into()) };
-        let ended = lane.mux.session.borrow_mut().data(lane.id, Bytes::new(), true);
+        let Some((muxed, _)) = self.inbox() else { return Err(io::ErrorKind::NotConnected.into()) };
+        let ended = muxed.mux.session.borrow_mut().data(muxed.id, Bytes::new(), true);
         self.touch();
         ended.map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 
     fn held(&self) -> u64 {
-        self.lane.as_deref().map_or(0, |lane| lane.mux.session.borrow().queued(lane.id) as u64)
+        self.muxed.as_deref().map_or(0, |muxed| muxed.mux.session.borrow().queued(muxed.id) as u64)
     }
 
     fn close(&self, kill: Kill) {
-        let Some((lane, inbox)) = self.inbox() else { return };
+        let Some((muxed, inbox)) = self.inbox() else { return };
         if kill == Kill::Reset {
             // RFC 8441 section 5: what a reset is to a connection of its own.
-            lane.mux.session.borrow_mut().reset(lane.id, ErrorCode::CANCEL);
+            muxed.mux.session.borrow_mut().reset(muxed.id, ErrorCode::CANCEL);
         } else {
             // Behind what is on its way; it may have been said before.
             let _ = self.shut_down();

@@ -1,7 +1,7 @@
 //! A connection that speaks HTTP/2: requests come as streams, each with a [`Conn`] of its own, and all their answers
 //! leave in the frames of this one.
 //!
-//! The session knows the protocol, the lanes know the answers; here they are brought together, in the connection's
+//! The session knows the protocol, the streams know the answers; here they are brought together, in the connection's
 //! task. A handler that waits goes on in a task of its own.
 
 use std::collections::VecDeque;
@@ -493,7 +493,7 @@ impl Streams {
                 conn.discard_stream_body();
             }
         }
-        if conn.serve_lane() {
+        if conn.serve_stream() {
             self.finish(app, id, conn);
         }
     }

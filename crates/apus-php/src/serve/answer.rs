@@ -8,7 +8,7 @@ use std::time::Instant;
 use apus_net::{Gone, Responder, ResponseHead, Writable, WriteState};
 use apus_shm::handover::{Held, Pieces};
 
-use super::desk::{Active, Process};
+use super::dispatcher::{Active, Process};
 use super::form;
 use super::refresh::is_page;
 
@@ -71,7 +71,7 @@ pub(super) async fn whole_of(
     let answered = match look.await {
         Some(Look::End) => Ok((head, body)),
         Some(Look::Dead(condemned)) => Err(Some(if condemned { 504 } else { 502 })),
-        // Who goes on writing is left to the desk.
+        // Who goes on writing is left to the dispatcher.
         Some(Look::Nothing | Look::Full) => return Err(Some(500)),
         None => return Err(None),
     };

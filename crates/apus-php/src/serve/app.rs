@@ -13,7 +13,7 @@ use apus_process::log;
 use apus_shm::handover::Held;
 
 use super::answer;
-use super::desk::{Desk, Refused};
+use super::dispatcher::{Dispatcher, Refused};
 use super::form;
 use super::live::{self, Door, Members};
 use super::refresh::Refresh;
@@ -22,7 +22,7 @@ use super::refresh::Refresh;
 pub(crate) struct ServeApp {
     /// What answers for the port, and for its hosts by their numbers from 1 on.
     sites: Vec<Scripted>,
-    desk: Rc<Desk>,
+    dispatcher: Rc<Dispatcher>,
     refresh: Option<Rc<Refresh>>,
     members: Rc<dyn Members>,
 }
@@ -45,7 +45,7 @@ impl Scripted {
 
 /// What a request takes from here to its script.
 struct Task {
-    desk: Rc<Desk>,
+    dispatcher: Rc<Dispatcher>,
     entries: Rc<[u8]>,
     /// What is added to a page.
     tail: Option<String>,
@@ -75,11 +75,11 @@ impl Future for Serving {
 impl ServeApp {
     pub(crate) fn new(
         sites: Vec<Scripted>,
-        desk: Rc<Desk>,
+        dispatcher: Rc<Dispatcher>,
         refresh: Option<Rc<Refresh>>,
         members: Rc<dyn Members>,
     ) -> Rc<Self> {
-        Rc::new(Self { sites, desk, refresh, members })
+        Rc::new(Self { sites, dispatcher, refresh, members })
     }
 
     /// The port itself where there is no such host.
@@ -90,7 +90,7 @@ impl ServeApp {
     fn serve(&self, scripted: &Scripted, request: Request, response: Responder, handshake: bool) -> Serving {
         let refresh = self.refresh.as_ref().filter(|_| !handshake);
         let task = Task {
-            desk: Rc::clone(&self.desk),
+            dispatcher: Rc::clone(&self.dispatcher),
             entries: Rc::clone(&scripted.entries),
             tail: refresh.and_then(|refresh| refresh.tail(&request)),
             members: handshake.then(|| Rc::clone(&self.members)),
@@ -136,19 +136,19 @@ impl App for ServeApp {
 impl Task {
     /// Has a script answer a request.
     async fn run(self, request: Request, script: Script, responder: Responder) {
-        let Self { desk, entries, tail, members } = self;
+        let Self { dispatcher, entries, tail, members } = self;
         let body = match request.body().collected() {
             Some(Collected::Raw(bytes)) => bytes.clone(),
             // The port collects bodies as they are.
             Some(Collected::Form { .. }) | None => return responder.fail(500),
         };
-        let mut process = match desk.process(responder.gone()).await {
+        let mut process = match dispatcher.process(responder.gone()).await {
             Ok(process) => process,
-            Err(Refused::Busy) => return responder.fail_for(503, desk.turn()),
+            Err(Refused::Busy) => return responder.fail_for(503, dispatcher.turn()),
             Err(Refused::Gone) => return,
         };
         let length = (!body.is_empty()).then_some(body.len() as u64).or(request.body().content_length());
-        let mut form = desk.form();
+        let mut form = dispatcher.form();
         form::begin(&mut form, &entries, request.received_at(), request.version() == Version::Http10);
         Variables::write(&mut form, &request, &script, length);
         if form.len() > Held::most() {
@@ -160,7 +160,7 @@ impl Task {
             return responder.fail(431);
         }
         process.begin(&form, body.len() as u64, &script.filename);
-        desk.keep_form(form);
+        dispatcher.keep_form(form);
         if let Some(members) = members {
             return live::decide(process, &script.filename, &responder, members).await;
         }

@@ -9,7 +9,7 @@ use apus_process::log::{Level, Repeats};
 use serde::Deserialize;
 
 use super::answer;
-use super::desk::Process;
+use super::dispatcher::Process;
 
 /// Anybody can have the script asked.
 static WRONG: Repeats = Repeats::new(Level::Warning, "answers to WebSocket handshakes that name nobody");

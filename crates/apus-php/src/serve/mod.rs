@@ -6,7 +6,7 @@
 
 mod answer;
 mod app;
-mod desk;
+mod dispatcher;
 mod form;
 mod functions;
 mod live;
@@ -22,7 +22,7 @@ use apus_process::{RoleCounts, RunningScript, ScriptsSnapshot};
 use apus_shm::handover::{Handover, Running, Watch};
 
 pub(crate) use app::{Scripted, ServeApp};
-pub(crate) use desk::{Desk, Patience};
+pub(crate) use dispatcher::{Dispatcher, Patience};
 pub(crate) use functions::register;
 pub(crate) use live::{Members, is_wanted as takes_websockets};
 pub(crate) use process::run;

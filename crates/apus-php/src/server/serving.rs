@@ -25,7 +25,7 @@ use super::routing::{self, dispatch};
 use super::tcp::PhpStreams;
 use crate::exception::{self};
 use crate::runtime::State;
-use crate::serve::{self, Desk, Members, Refresh, Scripted, ServeApp};
+use crate::serve::{self, Dispatcher, Members, Refresh, Scripted, ServeApp};
 use crate::swoole::{self, There};
 use crate::{files, mistakes};
 
@@ -158,13 +158,13 @@ fn scripts(
     core: &ServerCore,
     port: &PortCore,
     plan: &Plan,
-    desk: &Rc<Desk>,
+    dispatcher: &Rc<Dispatcher>,
     refresh: Option<Rc<Refresh>>,
 ) -> Result<Rc<ServeApp>, Raise> {
     let open = |host| scripted(plan, host, &entries(core, plan, host)?);
     let all = std::iter::once(None).chain(plan.hosts.iter().map(Some)).map(open);
     let sites = all.collect::<Result<_, _>>().map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
-    Ok(ServeApp::new(sites, Rc::clone(desk), refresh, Rc::new(Names)))
+    Ok(ServeApp::new(sites, Rc::clone(dispatcher), refresh, Rc::new(Names)))
 }
 
 /// What all ports of a worker share.
@@ -177,7 +177,7 @@ pub(super) struct Serving<'a> {
     /// The setting `max_concurrency`, where it limits anything.
     pub(super) slots: Option<Arc<Semaphore>>,
     /// The processes that run scripts, where there are any.
-    pub(super) desk: Option<Rc<Desk>>,
+    pub(super) dispatcher: Option<Rc<Dispatcher>>,
 }
 
 impl Serving<'_> {
@@ -196,7 +196,7 @@ impl Serving<'_> {
         config.client_connections = plan.connections.as_ref().map(|all| all.counted_by(self.worker.slot_index()));
         Ok(match plan.protocol {
             Protocol::Http { websocket } => {
-                config.websocket = websocket || self.desk.is_some() && takes_websockets(&plan);
+                config.websocket = websocket || self.dispatcher.is_some() && takes_websockets(&plan);
                 if self.core.second {
                     super::second_fields(&mut config);
                 }
@@ -204,10 +204,10 @@ impl Serving<'_> {
                 config.noted = self.logged_fields(0);
                 config.hosts =
                     plan.hosts.iter().zip(1..).map(|(host, number)| self.host(host, number, &config)).collect();
-                if let Some(desk) = &self.desk {
+                if let Some(dispatcher) = &self.dispatcher {
                     let refresh = self.core.settings.borrow().script_refresh;
                     let refresh = refresh.then(|| Refresh::new(self.worker, self.control));
-                    let app = scripts(self.core, port, &plan, desk, refresh)?;
+                    let app = scripts(self.core, port, &plan, dispatcher, refresh)?;
                     self.take_bodies_as_they_are(&plan, &mut config);
                     let served = serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control));
                     return Ok(Some(tokio::task::spawn_local(served)));

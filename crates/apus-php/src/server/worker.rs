@@ -25,7 +25,7 @@ use crate::descriptor;
 use crate::output;
 use crate::preempt;
 use crate::runtime::{Mode, State};
-use crate::serve::{Desk, Patience};
+use crate::serve::{Dispatcher, Patience};
 use crate::timer::Timers;
 use crate::watchdog;
 
@@ -199,16 +199,16 @@ impl Running {
         let ports = self.core.ports.borrow().clone();
         let settings = self.core.settings.borrow().clone();
         let slots = (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
-        let desk = match self.core.handover.get() {
+        let dispatcher = match self.core.handover.get() {
             None => None,
             Some(handover) => Some(
-                Desk::open(handover, self.worker.slot_index(), Patience::of(&settings), &self.state.events)
+                Dispatcher::open(handover, self.worker.slot_index(), Patience::of(&settings), &self.state.events)
                     .map_err(|error| engine::throw_error(&format!("answers of scripts cannot be heard: {error}")))?
                     .ok_or_else(|| engine::throw_error("there is no seat for this worker beside its scripts"))?,
             ),
         };
         let serving = Serving {
-            desk,
+            dispatcher,
             core: &self.core,
             state: &self.state,
             worker: &self.worker,

@@ -80,7 +80,7 @@ struct Waiter {
 }
 
 /// A front's processes and requests.
-pub(crate) struct Desk {
+pub(crate) struct Dispatcher {
     front: Front,
     events: Rc<Loop>,
     id: SourceId,
@@ -107,7 +107,7 @@ pub(super) enum Refused {
     Gone,
 }
 
-impl Desk {
+impl Dispatcher {
     /// Takes a front's seat for the process of a slot, and begins to listen; `None` when all are taken.
     pub(crate) fn open(
         handover: &'static Handover,
@@ -116,7 +116,7 @@ impl Desk {
         events: &Rc<Loop>,
     ) -> io::Result<Option<Rc<Self>>> {
         let Some(front) = Front::sit(handover, slot) else { return Ok(None) };
-        let desk = events.add(|id| {
+        let dispatcher = events.add(|id| {
             Rc::new(Self {
                 wakes: RefCell::new(front.wakes()),
                 front,
@@ -131,10 +131,10 @@ impl Desk {
             })
         })?;
         // Each notification is an edge: it need not be read.
-        events.watch_readable(desk.front.notifier(), Key::new(desk.id, 0, 0))?;
-        desk.listen();
-        tokio::task::spawn_local(Rc::clone(&desk).watch_times());
-        Ok(Some(desk))
+        events.watch_readable(dispatcher.front.notifier(), Key::new(dispatcher.id, 0, 0))?;
+        dispatcher.listen();
+        tokio::task::spawn_local(Rc::clone(&dispatcher).watch_times());
+        Ok(Some(dispatcher))
     }
 
     fn listen(&self) {
@@ -269,7 +269,7 @@ impl Desk {
         if self.waiting.borrow().is_empty()
             && let Some(held) = self.front.take()
         {
-            return Ok(Process { desk: Rc::clone(self), number: self.enter(held), begun: false });
+            return Ok(Process { dispatcher: Rc::clone(self), number: self.enter(held), begun: false });
         }
         if self.waiting.borrow().len() >= self.patience.queue {
             return Err(Refused::Busy);
@@ -281,7 +281,7 @@ impl Desk {
         }
         self.waiting.borrow_mut().push_back(Rc::clone(&waiter));
         self.timed.notify_one();
-        let place = Place { desk: Rc::clone(self), waiter };
+        let place = Place { dispatcher: Rc::clone(self), waiter };
         self.tell_waiting();
         let mut gone = std::pin::pin!(gone);
         poll_fn(|cx| place.poll(cx, gone.as_mut())).await
@@ -357,7 +357,7 @@ impl Desk {
     }
 }
 
-impl Source for Desk {
+impl Source for Dispatcher {
     fn event(&self, _key: Key, _events: u32) -> bool {
         true
     }
@@ -386,14 +386,14 @@ fn discard(held: &mut Held) -> bool {
 
 /// The place of a request among those that wait, given up when dropped.
 struct Place {
-    desk: Rc<Desk>,
+    dispatcher: Rc<Dispatcher>,
     waiter: Rc<Waiter>,
 }
 
 impl Place {
     fn poll(&self, cx: &mut Context<'_>, gone: std::pin::Pin<&mut Gone>) -> Poll<Result<Process, Refused>> {
         if let Some(number) = self.waiter.number.take() {
-            return Poll::Ready(Ok(Process { desk: Rc::clone(&self.desk), number, begun: false }));
+            return Poll::Ready(Ok(Process { dispatcher: Rc::clone(&self.dispatcher), number, begun: false }));
         }
         if self.waiter.expired.get() {
             return Poll::Ready(Err(Refused::Busy));
@@ -409,19 +409,19 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(number) = self.waiter.number.take() {
-            self.desk.end(number);
+            self.dispatcher.end(number);
         }
-        let waits = self.desk.waiting.borrow().iter().position(|waiter| Rc::ptr_eq(waiter, &self.waiter));
+        let waits = self.dispatcher.waiting.borrow().iter().position(|waiter| Rc::ptr_eq(waiter, &self.waiter));
         if let Some(at) = waits {
-            self.desk.waiting.borrow_mut().remove(at);
-            self.desk.tell_waiting();
+            self.dispatcher.waiting.borrow_mut().remove(at);
+            self.dispatcher.tell_waiting();
         }
     }
 }
 
 /// A process for one request, given back when dropped.
 pub(super) struct Process {
-    desk: Rc<Desk>,
+    dispatcher: Rc<Dispatcher>,
     number: usize,
     begun: bool,
 }
@@ -429,7 +429,7 @@ pub(super) struct Process {
 impl Process {
     /// Uses what the front has of it.
     pub(super) fn with<T>(&self, use_it: impl FnOnce(&mut Active) -> T) -> Option<T> {
-        self.desk.active.borrow_mut().get_mut(self.number).and_then(Option::as_mut).map(|active| use_it(active))
+        self.dispatcher.active.borrow_mut().get_mut(self.number).and_then(Option::as_mut).map(|active| use_it(active))
     }
 
     /// Begins the request.
@@ -438,10 +438,10 @@ impl Process {
         self.with(|active| {
             active.script = script.into();
             active.silent_since = Some(Instant::now());
-            active.held.begin(request, body, script.as_bytes(), &mut self.desk.wakes.borrow_mut());
+            active.held.begin(request, body, script.as_bytes(), &mut self.dispatcher.wakes.borrow_mut());
         });
-        self.desk.wake_soon();
-        self.desk.timed.notify_one();
+        self.dispatcher.wake_soon();
+        self.dispatcher.timed.notify_one();
     }
 
     /// Wakes the task of `cx` when there is news.
@@ -458,7 +458,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.begun {
-            return self.desk.end(self.number);
+            return self.dispatcher.end(self.number);
         }
         let ended = self.with(|active| {
             (active.orphan, active.waker) = (true, None);
@@ -468,7 +468,7 @@ impl Drop for Process {
             discard(&mut active.held)
         });
         if ended == Some(true) {
-            self.desk.end(self.number);
+            self.dispatcher.end(self.number);
         }
     }
 }

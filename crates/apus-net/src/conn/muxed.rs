@@ -1,8 +1,8 @@
 //! Streams of HTTP/2 ([`crate::http2`]) as connections of their own: each has an answer and an output that waits, as a
 //! connection of HTTP/1.1 has, and what it says goes into the frames of the connection that carries it.
 //!
-//! The output of a lane is never sent by whoever appends to it: it counts as blocked, and the task of the carrying
-//! connection moves it into frames when that is [touched](Conn::touch).
+//! The output of such a stream is never sent by whoever appends to it: it counts as blocked, and the task of the
+//! carrying connection moves it into frames when that is [touched](Conn::touch).
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, IoSlice};
@@ -22,15 +22,15 @@ use crate::kill::Kill;
 use crate::output::{OutputQueue, Sent, Sink};
 use crate::worker::Worker;
 
-/// Bytes that a stream takes from its lane at once.
+/// Bytes that are moved into a stream at once.
 const PIECE: usize = 16 * 1024;
 
-/// A connection that carries streams, as their lanes reach it.
+/// A connection that carries streams, as these reach it.
 pub(crate) struct Mux {
     pub(crate) session: RefCell<Session>,
-    /// Lanes that the connection's task is to look at.
+    /// Streams that the connection's task is to look at.
     touched: RefCell<Vec<u32>>,
-    /// Bytes that wait in the lanes.
+    /// Bytes that wait in the streams.
     waiting: Cell<usize>,
     /// Bytes that wait in the session, as the worker counts them.
     held: Cell<usize>,
@@ -41,7 +41,7 @@ pub(crate) struct Mux {
 }
 
 /// What makes a connection a stream of another.
-pub(crate) struct Lane {
+pub(crate) struct MuxedStream {
     pub(super) id: u32,
     pub(super) mux: Rc<Mux>,
     pub(super) touched: Cell<bool>,
@@ -72,7 +72,7 @@ impl Mux {
         })
     }
 
-    /// Lanes that were touched since.
+    /// Streams that were touched since.
     pub(crate) fn take_touched(&self) -> Vec<u32> {
         self.touched.take()
     }
@@ -81,7 +81,7 @@ impl Mux {
         !self.touched.borrow().is_empty()
     }
 
-    /// Has the task look at a lane.
+    /// Has the task look at a stream.
     fn touch(&self, id: u32) {
         self.touched.borrow_mut().push(id);
         if let Some(conn) = self.conn.upgrade() {
@@ -89,7 +89,7 @@ impl Mux {
         }
     }
 
-    /// Bytes that wait in all lanes.
+    /// Bytes that wait in all streams.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.get()
     }
@@ -122,7 +122,7 @@ impl Conn {
     /// found by its own session id.
     pub(crate) fn stream_of(carrier: &Rc<Self>, mux: &Rc<Mux>, id: u32, info: Option<Rc<ConnInfo>>) -> Rc<Self> {
         let apart = info.is_some();
-        let lane = Lane {
+        let muxed = MuxedStream {
             id,
             mux: Rc::clone(mux),
             touched: Cell::new(false),
@@ -135,7 +135,7 @@ impl Conn {
         };
         let info = info.unwrap_or_else(|| Rc::clone(&carrier.info));
         let mut conn = Self::with(info, Rc::clone(&carrier.port), Rc::clone(&carrier.conns), None);
-        conn.lane = Some(Box::new(lane));
+        conn.muxed = Some(Box::new(muxed));
         conn.timer.set(Timer::None);
         conn.out.get_mut().block();
         let conn = Rc::new(conn);
@@ -148,12 +148,12 @@ impl Conn {
 
     /// Whether it is a stream that has a session id of its own.
     pub(crate) fn is_apart(&self) -> bool {
-        self.lane.as_ref().is_some_and(|lane| lane.apart.get())
+        self.muxed.as_ref().is_some_and(|muxed| muxed.apart.get())
     }
 
     /// The session id is the message connection's now, or nobody's. Whether it was this stream's.
     pub(crate) fn give_id_up(&self) -> bool {
-        self.lane.as_ref().is_some_and(|lane| lane.apart.replace(false))
+        self.muxed.as_ref().is_some_and(|muxed| muxed.apart.replace(false))
     }
 
     /// A stream that had a session id of its own, and became no message connection, is over; whether it had.
@@ -170,23 +170,23 @@ impl Conn {
     /// Its stream; 0 on a connection of its own.
     #[inline]
     pub(crate) fn stream_id(&self) -> u32 {
-        self.lane.as_ref().map_or(0, |lane| lane.id)
+        self.muxed.as_ref().map_or(0, |muxed| muxed.id)
     }
 
     /// Has the carrying connection look at this stream; nothing on a connection of its own.
     #[cold]
     pub(super) fn touch(&self) {
-        if let Some(lane) = &self.lane
-            && !lane.touched.replace(true)
+        if let Some(muxed) = &self.muxed
+            && !muxed.touched.replace(true)
         {
-            lane.mux.touch(lane.id);
+            muxed.mux.touch(muxed.id);
         }
     }
 
     /// Has the worker, and the carrying connection, know how much waits here.
     pub(super) fn count_output(&self, out: &mut OutputQueue) {
         out.count(&self.port.worker);
-        if let Some(Lane { mux, waiting, .. }) = self.lane.as_deref() {
+        if let Some(MuxedStream { mux, waiting, .. }) = self.muxed.as_deref() {
             let before = waiting.replace(out.bytes());
             mux.waiting.set(mux.waiting.get() + out.bytes() - before);
         }
@@ -194,8 +194,8 @@ impl Conn {
 
     /// The handler of the request has ended. An answer that cannot be given any more is lost with it.
     pub(crate) fn handled(&self) {
-        if let Some(lane) = &self.lane {
-            lane.handled.set(true);
+        if let Some(muxed) = &self.muxed {
+            muxed.handled.set(true);
             if self.broken.get() {
                 self.lose_answer();
             }
@@ -205,13 +205,13 @@ impl Conn {
 
     /// Sends the head of the answer on a stream: `lines` are its fields, `end` says that there is no body.
     pub(crate) fn begin_stream_answer(&self, status: u16, lines: &[u8], end: bool) {
-        let Some(lane) = &self.lane else { return };
-        let end = end && lane.trailers.borrow().is_empty();
+        let Some(muxed) = &self.muxed else { return };
+        let end = end && muxed.trailers.borrow().is_empty();
         // A success would tell who asked for a WebSocket that it is one.
-        let status = if lane.inbox.is_some() && (200..300).contains(&status) { 501 } else { status };
+        let status = if muxed.inbox.is_some() && (200..300).contains(&status) { 501 } else { status };
         // One that is broken off is told of by its session.
-        if lane.mux.session.borrow_mut().head(lane.id, status, lines, end).is_ok() && end {
-            lane.ended.set(true);
+        if muxed.mux.session.borrow_mut().head(muxed.id, status, lines, end).is_ok() && end {
+            muxed.ended.set(true);
         }
         self.touch();
     }
@@ -219,22 +219,22 @@ impl Conn {
     /// Sends the whole body on a stream if it is short and there is room for it at once.
     #[inline]
     pub(crate) fn sent_whole(&self, body: &[u8]) -> bool {
-        self.lane.as_ref().is_some_and(|lane| lane.send_whole(body))
+        self.muxed.as_ref().is_some_and(|muxed| muxed.send_whole(body))
     }
 
     /// Sends an interim answer on a stream.
     pub(crate) fn inform(&self, status: u16, lines: &[u8]) {
-        if let Some(lane) = &self.lane {
+        if let Some(muxed) = &self.muxed {
             // One that is broken off needs none.
-            let _ = lane.mux.session.borrow_mut().informational(lane.id, status, lines);
+            let _ = muxed.mux.session.borrow_mut().informational(muxed.id, status, lines);
             self.touch();
         }
     }
 
     /// Has trailer fields follow the body of a stream's answer.
     pub(crate) fn trail(&self, trailers: &[(&[u8], &[u8])]) {
-        if let Some(lane) = &self.lane {
-            let mut lines = lane.trailers.borrow_mut();
+        if let Some(muxed) = &self.muxed {
+            let mut lines = muxed.trailers.borrow_mut();
             for (name, value) in trailers {
                 wire::write_field(&mut *lines, name, value);
             }
@@ -243,31 +243,31 @@ impl Conn {
 
     /// Lets `work` say something about the connection that carries the stream; nothing on a connection of its own.
     pub(crate) fn with_session(&self, work: impl FnOnce(&mut Session)) -> bool {
-        let Some(lane) = self.lane.as_ref().filter(|_| self.is_usable()) else { return false };
-        work(&mut lane.mux.session.borrow_mut());
+        let Some(muxed) = self.muxed.as_ref().filter(|_| self.is_usable()) else { return false };
+        work(&mut muxed.mux.session.borrow_mut());
         self.touch();
         true
     }
 
-    /// Moves what a lane has to say into frames. Whether the stream is through: nothing more is said on it, and nobody
+    /// Moves what a stream has to say into frames. Whether it is through: nothing more is said on it, and nobody
     /// handles its request.
-    pub(crate) fn serve_lane(&self) -> bool {
-        let Some(lane) = &self.lane else { return true };
-        lane.touched.set(false);
+    pub(crate) fn serve_stream(&self) -> bool {
+        let Some(muxed) = &self.muxed else { return true };
+        muxed.touched.set(false);
         if self.broken.get() {
             // Its handler learns of it first, and may end in peace.
         } else if self.kill.get() != Kill::No || self.exchange.phase() == AnswerPhase::Lost {
-            lane.mux.session.borrow_mut().reset(lane.id, ErrorCode::INTERNAL_ERROR);
+            muxed.mux.session.borrow_mut().reset(muxed.id, ErrorCode::INTERNAL_ERROR);
             self.lose_answer();
             self.break_off();
-        } else if self.move_output(lane).is_err() {
+        } else if self.move_output(muxed).is_err() {
             self.break_off();
         }
-        let over = self.broken.get() || (lane.ended.get() && !self.exchange.is_answerable());
-        over && lane.handled.get()
+        let over = self.broken.get() || (muxed.ended.get() && !self.exchange.is_answerable());
+        over && muxed.handled.get()
     }
 
-    fn move_output(&self, lane: &Lane) -> io::Result<()> {
+    fn move_output(&self, muxed: &MuxedStream) -> io::Result<()> {
         let worker = &self.port.worker;
         let (sent, waiting) = {
             let mut out = self.out.borrow_mut();
@@ -275,15 +275,15 @@ impl Conn {
                 (Sent::All, 0)
             } else {
                 out.unblock();
-                let sent = out.send(&mut &*lane, &worker.pool);
+                let sent = out.send(&mut &*muxed, &worker.pool);
                 out.block();
                 self.count_output(&mut out);
-                lane.mux.count();
+                muxed.mux.count();
                 (sent?, out.bytes())
             }
         };
         match sent {
-            Sent::All => self.say_end(lane),
+            Sent::All => self.say_end(muxed),
             Sent::More => self.touch(),
             Sent::Blocked => {}
         }
@@ -294,29 +294,29 @@ impl Conn {
     }
 
     /// Nothing waits: ends the stream's answer, if it is complete.
-    fn say_end(&self, lane: &Lane) {
-        if self.exchange.phase() != AnswerPhase::Answered || lane.ended.replace(true) {
+    fn say_end(&self, muxed: &MuxedStream) {
+        if self.exchange.phase() != AnswerPhase::Answered || muxed.ended.replace(true) {
             return;
         }
-        let lines = lane.trailers.take();
-        let mut session = lane.mux.session.borrow_mut();
+        let lines = muxed.trailers.take();
+        let mut session = muxed.mux.session.borrow_mut();
         // One that is broken off has no end.
         let _ = if lines.is_empty() {
-            session.data(lane.id, Bytes::new(), true)
+            session.data(muxed.id, Bytes::new(), true)
         } else {
-            session.trailers(lane.id, &lines)
+            session.trailers(muxed.id, &lines)
         };
     }
 
     /// Nobody reads the body of the stream's request.
     pub(crate) fn discard_stream_body(&self) {
-        if let Some(lane) = &self.lane {
-            lane.mux.session.borrow_mut().discard(lane.id);
+        if let Some(muxed) = &self.muxed {
+            muxed.mux.session.borrow_mut().discard(muxed.id);
         }
     }
 }
 
-impl Lane {
+impl MuxedStream {
     fn send_whole(&self, body: &[u8]) -> bool {
         if self.ended.get() {
             return body.is_empty();
@@ -330,7 +330,7 @@ impl Lane {
     }
 }
 
-impl Sink for &Lane {
+impl Sink for &MuxedStream {
     fn write(&mut self, slices: &[IoSlice<'_>], _more: bool) -> io::Result<usize> {
         let mut session = self.mux.session.borrow_mut();
         let mut taken = 0;
