@@ -218,6 +218,7 @@ impl Loop {
     }
 
     /// Whether something is to be run or passed on.
+    #[inline]
     fn has_work(&self) -> bool {
         !self.asked.borrow().is_empty() || self.queue.has_keys()
     }
@@ -336,10 +337,13 @@ impl Loop {
         for id in later {
             self.ask(SourceId(id));
         }
-        self.end_turn();
+        if !self.at_end.borrow().is_empty() {
+            self.end_turn();
+        }
         pace
     }
 
+    #[inline(never)]
     fn end_turn(&self) {
         // Who asks meanwhile is told at the end of the next.
         let mut at_end = self.at_end.take();
