@@ -91,6 +91,8 @@ pub(crate) struct Dispatcher {
     form: RefCell<Vec<u8>>,
     /// By the numbers of their channels.
     active: RefCell<Vec<Option<Box<Active>>>>,
+    /// How many those are.
+    busy: Cell<usize>,
     waiting: RefCell<VecDeque<Rc<Waiter>>>,
     /// Something has a time again.
     timed: Notify,
@@ -125,6 +127,7 @@ impl Dispatcher {
                 patience,
                 form: RefCell::default(),
                 active: RefCell::default(),
+                busy: Cell::new(0),
                 waiting: RefCell::default(),
                 timed: Notify::new(),
                 queued: Notify::new(),
@@ -205,6 +208,7 @@ impl Dispatcher {
         if active.len() <= number {
             active.resize_with(number + 1, || None);
         }
+        self.busy.set(self.busy.get() + 1);
         active[number] = Some(Box::new(Active {
             held,
             waker: None,
@@ -229,20 +233,24 @@ impl Dispatcher {
         }
     }
 
-    /// Has the processes woken that were handed a request, at the end of the turn.
-    fn wake_soon(&self) {
+    /// A process was handed a request, and is to be woken: at the end of the turn where others are busy, too.
+    fn wake_soon(&self, number: usize) {
+        let alone = self.busy.get() == 1;
         let mut wakes = self.wakes.borrow_mut();
-        if wakes.count() >= AT_ONCE {
-            wakes.ring();
-        } else {
-            self.events.ask_at_end(self.id);
+        if !alone && wakes.count() < AT_ONCE {
+            return self.events.ask_at_end(self.id);
+        }
+        wakes.ring();
+        if alone && let Some(active) = self.active.borrow().get(number).and_then(Option::as_deref) {
+            active.held.let_run();
         }
     }
 
     /// The process has ended its request, or died: it is this front's no more.
     fn end(&self, number: usize) {
-        let active = self.active.borrow_mut().get_mut(number).and_then(Option::take);
-        if active.is_some_and(|active| active.held.release()) {
+        let Some(active) = self.active.borrow_mut().get_mut(number).and_then(Option::take) else { return };
+        self.busy.set(self.busy.get() - 1);
+        if active.held.release() {
             self.serve_waiting();
         }
     }
@@ -440,7 +448,7 @@ impl Process {
             active.silent_since = Some(Instant::now());
             active.held.begin(request, body, script.as_bytes(), &mut self.dispatcher.wakes.borrow_mut());
         });
-        self.dispatcher.wake_soon();
+        self.dispatcher.wake_soon(self.number);
         self.dispatcher.timed.notify_one();
     }
 

@@ -115,7 +115,7 @@ pub struct Held {
 }
 
 impl Held {
-    fn channel(&self) -> &'static Channel {
+    pub(super) fn channel(&self) -> &'static Channel {
         &self.handover.channels[self.number]
     }
 

@@ -38,7 +38,7 @@ mod watch;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{
-    AtomicU8, AtomicU32, AtomicU64,
+    AtomicI32, AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
     fence,
 };
@@ -74,6 +74,8 @@ struct Channel {
     pid: AtomicU32,
     /// 1 while the process sleeps and nobody has undertaken to wake it.
     asleep: AtomicU32,
+    /// The processor on which the process ran when it last went to sleep.
+    cpu: AtomicI32,
     /// 1 while the process waits for room in its answer's ring.
     wants_room: AtomicU32,
     /// The number of the last request.
