@@ -170,7 +170,8 @@ impl Master<'_> {
         if !process.dismissed && (!self.is_stopping() || matches!(process.role, Role::Task | Role::Script)) {
             if process.is_user() && !crashed && place == Place::Current {
                 self.count_exit(&process);
-            } else if process.role == Role::Script && !crashed && answered > 0 && place == Place::Current {
+            } else if process.role == Role::Script && !crashed && answered > 0 {
+                // It may have answered them all before it was put in its place.
                 self.renew_script(&process, answered);
             } else {
                 self.mourn(&process, place, end);
