@@ -13,6 +13,7 @@ const BEYOND: u32 = 80600;
 
 const SHIM: &[&str] = &[
     "fiber",
+    "switch",
     "value",
     "class",
     "object",
@@ -112,6 +113,8 @@ fn ask(php_config: &Path, flag: &str) -> String {
 fn compile_shim(includes: &[String]) {
     let mut build = cc::Build::new();
     build.warnings(true).extra_warnings(false).flag_if_supported("-Wno-unused-parameter").std("gnu11");
+    // Nobody else calls it: the compiler may inline what a file of it exports to the others.
+    build.flag("-fvisibility=hidden").force_frame_pointer(false);
     for include in includes {
         build.flag(include);
     }

@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use apus_options::hooks;
-use apus_zend::got::{Redirect, redirect};
+use apus_zend::fiber;
+use apus_zend::got::{Redirect, observes_switches, redirect};
 
 use super::{accept, descriptor, dns, file, gate, message, poll, process, resolve, sleep, stream};
 
@@ -114,8 +115,13 @@ fn left_alone(path: &str) -> bool {
 pub(super) fn install() {
     static DONE: AtomicBool = AtomicBool::new(false);
     if !DONE.swap(true, Ordering::Relaxed) {
-        redirect(TABLE, &left_alone);
+        redirect_loaded();
     }
+}
+
+fn redirect_loaded() {
+    redirect(TABLE, &left_alone);
+    fiber::switches_are_observed(observes_switches());
 }
 
 /// Takes over the setting `hook_flags`, unless it is the default and the program has said otherwise.
@@ -130,7 +136,7 @@ unsafe extern "C" fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
     // SAFETY: the caller's arguments.
     let handle = unsafe { libc::dlopen(file, flags) };
     if !handle.is_null() {
-        redirect(TABLE, &left_alone);
+        redirect_loaded();
     }
     handle
 }

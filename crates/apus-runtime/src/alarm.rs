@@ -30,16 +30,28 @@ const NEVER: u64 = u64::MAX;
 /// One for each sleep meanwhile.
 static UNWATCHED: Repeats = Repeats::new(Level::Error, "sleeps whose timer could not be watched");
 
-/// Nanoseconds of the monotonic clock, and the number of the sleep among those that end at the same time.
-type End = (u64, u64);
+/// Lists of wakers that are kept to be used again, and how long each may have become.
+const SPARES: usize = 64;
+const SPARE_LONGEST: usize = 1024;
+
+/// The sleeps that end at one time. A sleep knows its place among them, which one that was given up leaves empty.
+#[derive(Default)]
+struct Ending {
+    wakers: Vec<Option<Waker>>,
+    /// Those that were not given up.
+    left: usize,
+}
 
 /// The sleeps of a thread.
 pub struct Alarm {
     timer: OwnedFd,
     events: Rc<Loop>,
     id: SourceId,
-    due: RefCell<BTreeMap<End, Waker>>,
-    made: Cell<u64>,
+    /// By the nanosecond of the monotonic clock.
+    due: RefCell<BTreeMap<u64, Ending>>,
+    spares: RefCell<Vec<Vec<Option<Waker>>>>,
+    /// Every sleep that ended until then is over: it is not in `due`, or is being taken out.
+    rang: Cell<u64>,
     /// When the timer fires.
     armed: Cell<u64>,
     /// The loop watches the timer.
@@ -61,7 +73,8 @@ impl Alarm {
                 events: Rc::clone(events),
                 id,
                 due: RefCell::default(),
-                made: Cell::new(0),
+                spares: RefCell::default(),
+                rang: Cell::new(0),
                 armed: Cell::new(NEVER),
                 watched: Cell::new(false),
             })
@@ -70,14 +83,12 @@ impl Alarm {
 
     /// A sleep of this time from now; not shorter, and longer by what the loop needs to come round to it.
     pub fn sleep(self: &Rc<Self>, time: Duration) -> Sleep {
-        let number = self.made.get() + 1;
-        self.made.set(number);
         let time = u64::try_from(time.as_nanos()).unwrap_or(NEVER);
         let step = (time / PART).clamp(SHORTEST_STEP, LONGEST_STEP);
         // A time that the clock cannot count to does not come.
         let end = now().checked_add(time).and_then(|end| end.checked_next_multiple_of(step));
-        let key = (end.filter(|&end| end < i64::MAX as u64).unwrap_or(NEVER), number);
-        Sleep { alarm: Rc::clone(self), key, begun: false }
+        let end = end.filter(|&end| end < i64::MAX as u64).unwrap_or(NEVER);
+        Sleep { alarm: Rc::clone(self), end, place: None }
     }
 
     /// Has the timer fire when the soonest sleep ends, at the latest.
@@ -95,19 +106,57 @@ impl Alarm {
     /// Wakes all whose time has come, and sets the timer for the next.
     fn ring(&self) {
         let now = now();
-        // Wakers are called with nothing borrowed.
-        let next = |due: &mut BTreeMap<End, Waker>| match due.first_entry() {
-            Some(first) if first.key().0 <= now => Ok(first.remove()),
-            Some(first) => Err(first.key().0),
+        let next = |due: &mut BTreeMap<u64, Ending>| match due.first_entry() {
+            Some(first) if *first.key() <= now => Ok(first.remove()),
+            Some(first) => Err(*first.key()),
             None => Err(NEVER),
         };
+        self.rang.set(now);
         self.armed.set(NEVER);
         loop {
+            // Wakers are called with nothing borrowed.
             let first = next(&mut self.due.borrow_mut());
             match first {
-                Ok(waker) => waker.wake(),
+                Ok(mut ending) => {
+                    ending.wakers.drain(..).flatten().for_each(Waker::wake);
+                    self.keep(ending.wakers);
+                }
                 Err(end) => return self.arm(end),
             }
+        }
+    }
+
+    fn keep(&self, wakers: Vec<Option<Waker>>) {
+        let mut spares = self.spares.borrow_mut();
+        if spares.len() < SPARES && wakers.capacity() <= SPARE_LONGEST {
+            spares.push(wakers);
+        }
+    }
+
+    /// A sleep begins; gives its place among those that end with it.
+    fn enter(&self, end: u64, waker: &Waker) -> usize {
+        let mut due = self.due.borrow_mut();
+        let ending = due
+            .entry(end)
+            .or_insert_with(|| Ending { wakers: self.spares.borrow_mut().pop().unwrap_or_default(), left: 0 });
+        ending.wakers.push(Some(waker.clone()));
+        ending.left += 1;
+        ending.wakers.len() - 1
+    }
+
+    /// A sleep is given up.
+    fn give_up(&self, end: u64, place: usize) {
+        let mut due = self.due.borrow_mut();
+        let Some(ending) = due.get_mut(&end) else { return };
+        let waker = ending.wakers.get_mut(place).and_then(Option::take);
+        ending.left -= usize::from(waker.is_some());
+        // The timer may fire for nothing, once.
+        let ending = if ending.left == 0 { due.remove(&end) } else { None };
+        drop(due);
+        drop(waker);
+        if let Some(mut ending) = ending {
+            ending.wakers.clear();
+            self.keep(ending.wakers);
         }
     }
 
@@ -132,38 +181,44 @@ impl Source for Alarm {
 /// See [`Alarm::sleep`].
 pub struct Sleep {
     alarm: Rc<Alarm>,
-    key: End,
-    begun: bool,
+    end: u64,
+    /// Among those that end with it; `None` before it begins.
+    place: Option<usize>,
+}
+
+impl Sleep {
+    fn is_over(&self) -> bool {
+        self.end <= self.alarm.rang.get()
+    }
 }
 
 impl Future for Sleep {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let alarm = Rc::clone(&self.alarm);
-        let mut due = alarm.due.borrow_mut();
-        if self.begun {
-            // Not among the sleeping any more: it was woken.
-            let Some(waker) = due.get_mut(&self.key) else { return Poll::Ready(()) };
-            waker.clone_from(cx.waker());
+        if self.is_over() {
+            return Poll::Ready(());
+        }
+        if let Some(place) = self.place {
+            let mut due = self.alarm.due.borrow_mut();
+            if let Some(Some(waker)) = due.get_mut(&self.end).and_then(|ending| ending.wakers.get_mut(place)) {
+                waker.clone_from(cx.waker());
+            }
             return Poll::Pending;
         }
-        self.begun = true;
-        due.insert(self.key, cx.waker().clone());
-        drop(due);
-        if !alarm.watched.get() {
-            alarm.watch();
+        self.place = Some(self.alarm.enter(self.end, cx.waker()));
+        if !self.alarm.watched.get() {
+            self.alarm.watch();
         }
-        alarm.arm(self.key.0);
+        self.alarm.arm(self.end);
         Poll::Pending
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        if self.begun {
-            // The timer may fire for nothing, once.
-            drop(self.alarm.due.borrow_mut().remove(&self.key));
+        if let Some(place) = self.place.filter(|_| !self.is_over()) {
+            self.alarm.give_up(self.end, place);
         }
     }
 }

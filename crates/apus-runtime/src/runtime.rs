@@ -186,10 +186,10 @@ impl Switch for PhpSwitch {
 
     fn ended(&self, task: &Task<Self>) {
         let coro = task.data();
-        let ran = coro.fiber.ran();
-        self.pool.give_back(coro.fiber);
         // SAFETY: the job's stack is gone, nobody else touches it.
         let job = unsafe { &mut *coro.job.as_ptr() };
+        let ran = job.ran();
+        self.pool.give_back(coro.fiber, ran);
         let state = State::existing();
         let fatals = state.as_ref().map_or(0, |state| state.fatals.get());
         let thrown = job.take_exception();
@@ -492,7 +492,7 @@ impl State {
     pub fn go(
         self: &Rc<Self>,
         callable: Callable,
-        args: Vec<Value>,
+        args: impl IntoIterator<Item = Value>,
         outcome: Option<Receive>,
     ) -> Result<TaskId, Raise> {
         self.go_for(self.is_of_request(), callable, args, outcome)

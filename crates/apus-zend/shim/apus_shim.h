@@ -135,7 +135,8 @@ typedef struct { zval function; zend_fcall_info_cache cache; } apus_callable;
 /* Fills *out and takes a reference when it is callable. When it is not, *error may be a message for
  * apus_free_message(). */
 apus_status apus_callable_init(apus_callable *out, zval *value, bool *callable, char **error);
-void apus_callable_release(apus_callable *callable);
+/* The same of a closure, which nothing is searched for and nothing can be said about. */
+bool apus_callable_of_closure(apus_callable *out, zval *value);
 /* The file that its code is written in, and the first line there; NULL for a function that is not PHP's own. */
 apus_bytes apus_callable_file(const apus_callable *callable, uint32_t *line);
 /* How many parameters it declares; -1 for any number. */
@@ -252,6 +253,7 @@ bool apus_object_is(zend_object *object, zend_class_entry *ce);
 apus_status apus_object_update(zend_object *object, const char *name, size_t len, zval *value);
 
 /* ---- fiber.c: pooled contexts ---- */
+typedef enum { APUS_RAN = 0, APUS_RAN_THREW = 1, APUS_RAN_BAILED = 2 } apus_ran;
 typedef struct apus_job {
 	apus_callable callable;
 	uint32_t argc;
@@ -265,8 +267,9 @@ typedef struct apus_job {
 	bool (*ends_script)(const struct apus_job *job, zend_object *thrown);
 	bool of_request;                 /* error handlers that it leaves behind go with it */
 	bool hands_on;                   /* what was deferred is called with what the callable returned */
+	apus_ran ran;                    /* how it ended */
 } apus_job;
-typedef enum { APUS_RAN = 0, APUS_RAN_THREW = 1, APUS_RAN_BAILED = 2 } apus_ran;
+typedef enum { APUS_JOB_OVER = 0, APUS_WAITS = 1, APUS_OVERFLOWED = 2 } apus_left;
 typedef struct apus_fiber apus_fiber;
 typedef struct apus_own apus_own;
 
@@ -279,14 +282,15 @@ void apus_fiber_name(apus_fiber *fiber, int64_t coroutine); /* whose job it is *
 int64_t apus_fiber_coroutine(const apus_fiber *fiber);
 /* What its job starts with, instead of what it has inherited. */
 void apus_fiber_give(apus_fiber *fiber, apus_own *own);
-/* Enters the fiber from whatever context runs now; returns when it leaves: true while its job is unfinished. */
-bool apus_fiber_enter(apus_fiber *fiber);
+/* Enters the fiber from whatever context runs now; returns when it leaves. */
+apus_left apus_fiber_enter(apus_fiber *fiber);
+/* Some loaded object that is not PHP's imports what registers observers of switches, or none does: before the first
+ * fiber is made, and whenever one comes that does. */
+void apus_switch_imported(bool imported);
 /* Leaves the running fiber towards whoever entered it; returns when it is entered again. */
 void apus_fiber_leave(apus_fiber *fiber);
-apus_ran apus_fiber_ran(const apus_fiber *fiber);
 /* A fiber whose job bailed out is spent: it can only be abandoned. */
 void apus_fiber_abandon(apus_fiber *fiber);
-bool apus_fiber_overflowed(const apus_fiber *fiber);
 /* May the code that runs now be suspended? False in destructors before PHP 8.4, in the collector and in shutdown. */
 bool apus_can_switch(void);
 /* Lets other code be entered from code that may not be suspended itself, but at shutdown: how often that was blocked,

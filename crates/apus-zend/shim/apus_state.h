@@ -16,7 +16,7 @@ bool apus_wrapped_call(INTERNAL_FUNCTION_PARAMETERS); /* what stood there before
 /* ---- compiler.c ---- */
 void apus_compiler_startup(void); /* at module start */
 void apus_compiler_install(void); /* when all modules are loaded */
-bool apus_compiling(void);
+extern unsigned apus_compiling; /* what is being compiled or scanned, one inside another */
 
 /* ---- serial.c ---- */
 typedef enum {

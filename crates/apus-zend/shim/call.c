@@ -1,5 +1,6 @@
 #include "apus_shim.h"
 #include "SAPI.h"
+#include "zend_closures.h"
 
 void apus_stand_back(const apus_standing *standing)
 {
@@ -23,7 +24,7 @@ void apus_stand_back(const apus_standing *standing)
 uint32_t apus_switch_open(void)
 {
 	uint32_t blocks = 0;
-	if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0 || apus_compiling()) {
+	if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0 || apus_compiling != 0) {
 		return 0;
 	}
 	while (zend_fiber_switch_blocked()) {
@@ -257,10 +258,25 @@ apus_status apus_callable_init(apus_callable *out, zval *value, bool *callable, 
 	return *callable || EG(exception) == NULL ? APUS_OK : APUS_THREW;
 }
 
-void apus_callable_release(apus_callable *callable)
+bool apus_callable_of_closure(apus_callable *out, zval *value)
 {
-	apus_zval_release(&callable->function);
-	ZVAL_UNDEF(&callable->function);
+	if (UNEXPECTED(Z_TYPE_P(value) != IS_OBJECT || Z_OBJCE_P(value) != zend_ce_closure)) {
+		return false;
+	}
+	zend_fcall_info_cache *const cache = &out->cache;
+	zend_object *const closure = Z_OBJ_P(value);
+	memset(cache, 0, sizeof(*cache));
+	if (closure->handlers->get_closure(closure, &cache->calling_scope, &cache->function_handler, &cache->object, true)
+			!= SUCCESS
+		|| UNEXPECTED(cache->function_handler->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE)) {
+		return false;
+	}
+	cache->called_scope = cache->calling_scope;
+#if PHP_VERSION_ID >= 80300
+	cache->closure = closure;
+#endif
+	ZVAL_COPY(&out->function, value);
+	return true;
 }
 
 void apus_free_message(char *message)

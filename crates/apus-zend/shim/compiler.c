@@ -5,20 +5,19 @@
 
 static zend_op_array *(*inner_compile_file)(zend_file_handle *, int);
 static zend_op_array *(*inner_compile_string)(zend_string *, const char *, zend_compile_position);
-/* What is being compiled or scanned, one inside another. */
-static unsigned compiling;
+unsigned apus_compiling;
 
 /* Returns what `compile` gives; it may bail out. */
 #define COUNTED(compile) do { \
 		zend_op_array *compiled = NULL; \
 		bool bailed = false; \
-		compiling++; \
+		apus_compiling++; \
 		zend_try { \
 			compiled = (compile); \
 		} zend_catch { \
 			bailed = true; \
 		} zend_end_try(); \
-		compiling--; \
+		apus_compiling--; \
 		if (bailed) { \
 			zend_bailout(); \
 		} \
@@ -43,9 +42,9 @@ static const struct { const char *class, *name; } SCANNERS[] = {
 
 static void scan(INTERNAL_FUNCTION_PARAMETERS)
 {
-	compiling++;
+	apus_compiling++;
 	const bool ended = apus_wrapped_call(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-	compiling--;
+	apus_compiling--;
 	if (!ended) {
 		zend_bailout();
 	}
@@ -64,9 +63,4 @@ void apus_compiler_install(void)
 	for (size_t i = 0; i < sizeof(SCANNERS) / sizeof(*SCANNERS); i++) {
 		apus_wrap_function(SCANNERS[i].class, SCANNERS[i].name, scan, NULL);
 	}
-}
-
-bool apus_compiling(void)
-{
-	return compiling != 0;
 }

@@ -1,4 +1,5 @@
 #include "apus_guard.h"
+#include "apus_switch.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +25,6 @@ struct apus_fiber {
 	apus_standing bottom;           /* of its stack, below every job */
 	apus_job *job;                  /* NULL: idle */
 	int64_t coroutine;              /* whose job it is */
-	apus_ran ran;
 	apus_ambient ambient;
 	apus_talks talks;
 	zval handler;                   /* the error handler that was set when it was entered */
@@ -50,6 +50,7 @@ static enum { GUARD_UNKNOWN, GUARD_CHEAP, GUARD_MAPPED } guard_way;
  * function has left and its variables are freed, that is the frame at the bottom. */
 void apus_fiber_startup(void)
 {
+	apus_switch_startup();
 	apus_fiber_function.common.function_name = zend_string_init_interned(ZEND_STRL("main"), true);
 }
 
@@ -137,7 +138,7 @@ static bool run_deferred(apus_job *job)
 		const bool takes = job->hands_on && deferred.cache.function_handler->type == ZEND_USER_FUNCTION;
 		call_job_function(job, &deferred, takes, given, &ignored);
 		zval_ptr_dtor(&ignored);
-		apus_callable_release(&deferred);
+		apus_zval_release(&deferred.function);
 		if (UNEXPECTED(tell_of_end(job))) {
 			return true;
 		}
@@ -170,14 +171,7 @@ static void run_job(apus_fiber *fiber)
 	if (UNEXPECTED(ends || apus_bailed_in_release) || (job->exception == NULL && UNEXPECTED(apus_take_memory_exit()))) {
 		zend_bailout();
 	}
-	fiber->ran = job->exception != NULL ? APUS_RAN_THREW : APUS_RAN;
-}
-
-static void switch_to(zend_fiber_context *context)
-{
-	zend_fiber_transfer transfer = { .context = context };
-	ZVAL_NULL(&transfer.value);
-	zend_fiber_switch_context(&transfer);
+	job->ran = job->exception != NULL ? APUS_RAN_THREW : APUS_RAN;
 }
 
 /* Makes this memory the first piece of the running context's VM stack. */
@@ -235,7 +229,7 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 			run_job(fiber);
 			enlarge_vm_stack(fiber, first);
 			fiber->job = NULL;
-			switch_to(fiber->resumer);
+			apus_switch_to(fiber->resumer);
 		}
 	} zend_catch {
 		if (fiber->bottom.stack != NULL) {
@@ -244,7 +238,7 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 		}
 		apus_guard_forget(fiber);
 		apus_own_abandon();
-		fiber->ran = APUS_RAN_BAILED;
+		fiber->job->ran = APUS_RAN_BAILED;
 		fiber->job = NULL;
 	} zend_end_try();
 
@@ -334,7 +328,7 @@ void apus_fiber_destroy(apus_fiber *fiber)
 		fiber->job = NULL;
 		fiber->inner = NULL;
 		fiber->resumer = EG(current_fiber_context);
-		switch_to(&fiber->context);
+		apus_switch_to(&fiber->context);
 	}
 	apus_fiber_abandon(fiber);
 }
@@ -375,13 +369,13 @@ static zend_never_inline void begin(const apus_fiber *outer, apus_fiber *fiber)
 	}
 }
 
-/* Lets the fiber run; true: it waits. */
-static zend_always_inline bool run(apus_fiber *outer, apus_fiber *fiber)
+/* Lets the fiber run. */
+static zend_always_inline apus_left run(apus_fiber *outer, apus_fiber *fiber)
 {
 	fiber->handler_depth = apus_handlers_depth();
 	apus_handlers_put(&fiber->handlers);
 	apus_running_fiber = fiber;
-	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
+	apus_switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
 	apus_running_fiber = outer;
 	const bool waiting = fiber->job != NULL;
 	if (UNEXPECTED(apus_bailed_in_release)) {
@@ -395,8 +389,9 @@ static zend_always_inline bool run(apus_fiber *outer, apus_fiber *fiber)
 		if (apus_swap_in_use()) {
 			apus_swap_reset();
 		}
+		return APUS_JOB_OVER;
 	}
-	return waiting;
+	return EXPECTED(fiber->canary == NULL) || *fiber->canary == STACK_CANARY ? APUS_WAITS : APUS_OVERFLOWED;
 }
 
 static zend_always_inline void release_handler(apus_fiber *fiber)
@@ -410,7 +405,7 @@ static zend_always_inline void release_handler(apus_fiber *fiber)
 }
 
 /* With all that the running context or the fiber may have. */
-static zend_never_inline ZEND_COLD bool enter_laden(apus_fiber *outer, apus_fiber *fiber, uint32_t holds)
+static zend_never_inline ZEND_COLD apus_left enter_laden(apus_fiber *outer, apus_fiber *fiber, uint32_t holds)
 {
 	apus_ambient ambient;
 	apus_holdings held;
@@ -437,7 +432,7 @@ static zend_never_inline ZEND_COLD bool enter_laden(apus_fiber *outer, apus_fibe
 	const bool bailed_in_release = apus_bailed_in_release;
 	apus_bailed_in_release = fiber->bailed_in_release;
 	fiber->bailed_in_release = false;
-	const bool waiting = run(outer, fiber);
+	const apus_left left = run(outer, fiber);
 	apus_guard_unmark(&held);
 	apus_bailed_in_release = bailed_in_release;
 	apus_ambient_put(&ambient);
@@ -447,10 +442,10 @@ static zend_never_inline ZEND_COLD bool enter_laden(apus_fiber *outer, apus_fibe
 	}
 	apus_marks_put(marks);
 	release_handler(fiber);
-	return waiting;
+	return left;
 }
 
-bool apus_fiber_enter(apus_fiber *fiber)
+apus_left apus_fiber_enter(apus_fiber *fiber)
 {
 	apus_fiber *const outer = apus_running_fiber;
 	fiber->resumer = EG(current_fiber_context);
@@ -470,12 +465,12 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	if (UNEXPECTED(fiber->fresh)) {
 		begin(outer, fiber);
 	}
-	const bool waiting = run(outer, fiber);
+	const apus_left left = run(outer, fiber);
 	if (outer != NULL) {
 		outer->handler_depth = apus_handlers_depth();
 	}
 	release_handler(fiber);
-	return waiting;
+	return left;
 }
 
 static zend_never_inline ZEND_COLD void leave_laden(apus_fiber *fiber, uint32_t holds)
@@ -498,7 +493,7 @@ static zend_never_inline ZEND_COLD void leave_laden(apus_fiber *fiber, uint32_t 
 	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
 	apus_ambient_take(&fiber->ambient, &fiber->handler, amidst);
 	fiber->laden = fiber->marks != NULL || fiber->handlers.count != 0 || fiber->ambient.taken;
-	switch_to(fiber->resumer);
+	apus_switch_to(fiber->resumer);
 	apus_guard_unmark(&held);
 }
 
@@ -511,18 +506,8 @@ void apus_fiber_leave(apus_fiber *fiber)
 		|| UNEXPECTED(apus_handlers_depth() > fiber->handler_depth)) {
 		leave_laden(fiber, holds);
 	} else {
-		switch_to(fiber->resumer);
+		apus_switch_to(fiber->resumer);
 	}
-}
-
-apus_ran apus_fiber_ran(const apus_fiber *fiber)
-{
-	return fiber->ran;
-}
-
-bool apus_fiber_overflowed(const apus_fiber *fiber)
-{
-	return fiber->canary != NULL && *fiber->canary != STACK_CANARY;
 }
 
 bool apus_in_fiber(void)
@@ -532,7 +517,7 @@ bool apus_in_fiber(void)
 
 bool apus_can_switch(void)
 {
-	return !zend_fiber_switch_blocked() && !apus_compiling();
+	return apus_compiling == 0 && !zend_fiber_switch_blocked();
 }
 
 bool apus_returns(void)

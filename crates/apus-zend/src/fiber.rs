@@ -45,6 +45,7 @@ impl Job {
         let mut job = SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_else(Self::empty);
         job.raw.callable = callable.raw();
         job.raw.ends_script = None;
+        job.raw.ran = sys::apus_ran_APUS_RAN;
         job.callable = Some(callable);
         job.args.extend(args);
         job.raw.argc = job.args.len() as u32;
@@ -103,12 +104,19 @@ impl Job {
 
     /// What the callable returned.
     pub fn take_result(&mut self) -> Value {
-        // SAFETY: the result slot is initialised (undefined until set), and is emptied.
-        unsafe {
-            let value = Value::copy_of(&raw mut self.raw.result);
-            sys::apus_zval_release(&raw mut self.raw.result);
-            self.raw.result = std::mem::zeroed();
-            value
+        let slot = &raw mut self.raw.result;
+        // SAFETY: the result slot is initialised (undefined until set), and is emptied: what it held is the value's.
+        let held = unsafe { Value::take_from(slot) };
+        // SAFETY: alive; what a reference refers to is meant.
+        if held.is_reference() { unsafe { Value::copy_of(held.as_ptr()) } } else { held }
+    }
+
+    /// How it ended; as if it had returned before it has.
+    pub fn ran(&self) -> Ran {
+        match self.raw.ran {
+            sys::apus_ran_APUS_RAN => Ran::Returned,
+            sys::apus_ran_APUS_RAN_THREW => Ran::Threw,
+            _ => Ran::Bailed,
         }
     }
 
@@ -192,18 +200,14 @@ impl Fiber {
     ///
     /// # Safety
     /// The fiber has a job, is not running, and no Rust borrow that its code may take again is held.
+    #[inline]
     pub unsafe fn enter(self) -> bool {
         // SAFETY: as promised by the caller.
-        let waiting = unsafe { sys::apus_fiber_enter(self.0.as_ptr()) };
-        // SAFETY: the fiber is alive: its struct is freed by abandon() or destroy() only.
-        if waiting && unsafe { sys::apus_fiber_overflowed(self.0.as_ptr()) } {
-            eprintln!(
-                "apus: a coroutine has overflowed its C stack; raise the setting stack_size. \
-                 Memory beside it is damaged, so this process ends now."
-            );
-            std::process::abort();
+        let left = unsafe { sys::apus_fiber_enter(self.0.as_ptr()) };
+        if left == sys::apus_left_APUS_OVERFLOWED {
+            overflowed();
         }
-        waiting
+        left == sys::apus_left_APUS_WAITS
     }
 
     /// Leaves the running fiber towards whoever entered it; returns when it is entered again.
@@ -213,16 +217,6 @@ impl Fiber {
     pub unsafe fn leave(self) {
         // SAFETY: as promised by the caller.
         unsafe { sys::apus_fiber_leave(self.0.as_ptr()) };
-    }
-
-    /// How the last job ended.
-    pub fn ran(self) -> Ran {
-        // SAFETY: alive until abandoned or destroyed.
-        match unsafe { sys::apus_fiber_ran(self.0.as_ptr()) } {
-            sys::apus_ran_APUS_RAN => Ran::Returned,
-            sys::apus_ran_APUS_RAN_THREW => Ran::Threw,
-            _ => Ran::Bailed,
-        }
     }
 
     /// `debug_backtrace()` of the waiting fiber.
@@ -239,6 +233,15 @@ impl Fiber {
     pub fn running_function(self) -> String {
         crate::hook::function_of(self.0.as_ptr())
     }
+}
+
+#[cold]
+fn overflowed() -> ! {
+    eprintln!(
+        "apus: a coroutine has overflowed its C stack; raise the setting stack_size. \
+         Memory beside it is damaged, so this process ends now."
+    );
+    std::process::abort();
 }
 
 /// `debug_backtrace()` of a waiting fiber, or of the running code.
@@ -318,9 +321,10 @@ impl Pool {
         NonNull::new(unsafe { sys::apus_fiber_new(self.stack_size.get(), true) }).map(Fiber)
     }
 
-    /// Takes a fiber back whose job has ended.
-    pub fn give_back(&self, fiber: Fiber) {
-        if fiber.ran() == Ran::Bailed {
+    /// Takes a fiber back whose job has ended so.
+    #[inline]
+    pub fn give_back(&self, fiber: Fiber, ran: Ran) {
+        if ran == Ran::Bailed {
             // SAFETY: after a bailout the context has destroyed itself; only its struct is left.
             unsafe { sys::apus_fiber_abandon(fiber.0.as_ptr()) };
         } else if self.idle.borrow().len() >= self.keep.get() {
@@ -356,6 +360,13 @@ impl Pool {
     pub fn counts(&self) -> (u64, usize) {
         (self.made.get(), self.idle.borrow().len())
     }
+}
+
+/// Whether some object that is loaded may observe switches between fibers: then each is told of. Before the first fiber
+/// is made, and when objects were loaded later.
+pub fn switches_are_observed(may_be: bool) {
+    // SAFETY: reads PHP's list of modules, which only grows, and never while an object is being loaded.
+    unsafe { sys::apus_switch_imported(may_be) };
 }
 
 /// FILE(LINE) where the running PHP code stands.

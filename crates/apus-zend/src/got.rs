@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One function that is to be called in place of another.
 #[derive(Clone, Copy)]
@@ -41,6 +42,18 @@ struct Seen {
 }
 
 static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
+
+/// What observers of switches between fibers register themselves with: a switch is told of only where an object
+/// imports it.
+const OBSERVES: &CStr = c"zend_observer_fiber_switch_register";
+
+/// Whether one that was looked at does, left alone or not.
+static OBSERVED: AtomicBool = AtomicBool::new(false);
+
+/// Whether an object that some pass has seen may observe switches between fibers.
+pub fn observes_switches() -> bool {
+    OBSERVED.load(Ordering::Relaxed)
+}
 
 #[cfg(target_arch = "x86_64")]
 mod kind {
@@ -82,6 +95,8 @@ struct Pass<'a> {
     seen: Seen,
     skip: &'a dyn Fn(&str) -> bool,
     own: usize,
+    /// The object that is looked at keeps its slots.
+    skipped: bool,
     done: Patched,
 }
 
@@ -94,6 +109,7 @@ pub fn redirect(table: &[Redirect], skip: &dyn Fn(&str) -> bool) -> Patched {
         seen: seen.take().unwrap_or_else(|| Seen { objects: HashSet::new(), unloaded: 0 }),
         skip,
         own: own_base(),
+        skipped: false,
         done: Patched::default(),
     };
     // SAFETY: the callback gets back the pointer to `pass`, which outlives the walk.
@@ -124,12 +140,13 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, pass: *mut c
         // SAFETY: a NUL-terminated string of the linker.
         unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy()
     };
-    if base == pass.own || !pass.seen.objects.insert(base) || (pass.skip)(&path) {
+    if base == pass.own || !pass.seen.objects.insert(base) {
         return 0;
     }
+    pass.skipped = (pass.skip)(&path);
     // SAFETY: the program headers are mapped, dlpi_phnum of them.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    pass.done.objects += 1;
+    pass.done.objects += usize::from(!pass.skipped);
     // SAFETY: headers of an object that the linker has loaded at `base` and keeps loaded during the walk.
     unsafe { pass.object(base, headers) };
     0
@@ -199,7 +216,10 @@ impl Pass<'_> {
             if symbol.st_shndx != 0 {
                 continue;
             }
-            if let Some(&to) = self.wanted.get(name) {
+            if name == OBSERVES {
+                OBSERVED.store(true, Ordering::Relaxed);
+            }
+            if let Some(&to) = self.wanted.get(name).filter(|_| !self.skipped) {
                 found.push((base + relocation.offset, to));
             }
         }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 
 use self::ready::Ready;
-use self::task::{Cancel, Drive, State, Task, TaskId, Wait};
+use self::task::{Cancel, Current, Drive, State, Task, TaskId, Wait};
 use self::tasks::Tasks;
 use crate::Switch;
 
@@ -64,7 +64,7 @@ pub struct Engine<S: Switch> {
     switch: S,
     pub(crate) ready: Ready,
     tasks: RefCell<Tasks<S>>,
-    current: RefCell<Option<Rc<Task<S>>>>,
+    current: Current<S>,
     next_id: Cell<TaskId>,
     peak: Cell<usize>,
     switches: Cell<u64>,
@@ -88,7 +88,7 @@ impl<S: Switch> Engine<S> {
             switch,
             ready: Ready::default(),
             tasks: RefCell::new(Tasks::new()),
-            current: RefCell::new(None),
+            current: Current::none(),
             next_id: Cell::new(1),
             peak: Cell::new(0),
             switches: Cell::new(0),
@@ -151,12 +151,12 @@ impl<S: Switch> Engine<S> {
         task.state.set(State::Running);
         task.switches.set(task.switches.get() + 1);
         self.switches.set(self.switches.get() + 1);
-        let before = self.current.replace(Some(Rc::clone(task)));
-        if before.is_none() {
+        let entered = self.current.enter(task);
+        if entered.is_outermost() {
             self.at_once.set(AT_ONCE);
         }
         let waiting = self.switch.enter(task);
-        drop(self.current.replace(before));
+        drop(entered);
         if !waiting {
             self.end(task);
         }
@@ -166,8 +166,10 @@ impl<S: Switch> Engine<S> {
     fn end(&self, task: &Rc<Task<S>>) {
         task.state.set(State::Ended);
         let task = self.tasks.borrow_mut().remove(task.id()).unwrap_or_else(|| Rc::clone(task));
-        for (_, joiner) in task.joiners.take() {
-            joiner.wake();
+        if !task.joiners.borrow().is_empty() {
+            for (_, joiner) in task.joiners.take() {
+                joiner.wake();
+            }
         }
         task.abandon_held();
         if let Some(ticket) = task.take_ticket() {
@@ -191,9 +193,9 @@ impl<S: Switch> Engine<S> {
         {
             let mut future = pin!(async { out = Some(future.await) });
             task.set_slot(future.as_mut());
-            self.leave(&task, wait);
+            self.leave(task, wait);
         }
-        self.outcome(&task, out)
+        self.outcome(task, out)
     }
 
     /// Suspends the running task until [`Engine::unpark`] or [`Engine::enter_now`].
@@ -202,9 +204,9 @@ impl<S: Switch> Engine<S> {
     pub fn park(&self, wait: Wait) -> Result<(), WaitError> {
         let task = self.suspendable()?;
         task.unparked.set(false);
-        self.leave(&task, wait);
+        self.leave(task, wait);
         let unparked = task.unparked.take();
-        self.outcome(&task, unparked.then_some(()))
+        self.outcome(task, unparked.then_some(()))
     }
 
     /// The same, at most until `limit` is ready: then `false`.
@@ -218,10 +220,10 @@ impl<S: Switch> Engine<S> {
                 over = true;
             });
             task.set_slot(limit.as_mut());
-            self.leave(&task, wait);
+            self.leave(task, wait);
         }
         let unparked = task.unparked.take();
-        self.outcome(&task, (unparked || over).then_some(unparked))
+        self.outcome(task, (unparked || over).then_some(unparked))
     }
 
     /// What came before a cancellation is not lost.
@@ -244,24 +246,28 @@ impl<S: Switch> Engine<S> {
     pub fn suspend(&self) -> Result<(), WaitError> {
         let task = self.suspendable()?;
         task.unparked.set(false);
-        self.leave(&task, Wait::Inside(YIELD));
+        task.yielded.set(true);
+        self.leave(task, Wait::Inside(YIELD));
+        task.yielded.set(false);
         let resumed = task.unparked.take() || task.cancel.get().is_none();
-        self.outcome(&task, resumed.then_some(()))
+        self.outcome(task, resumed.then_some(()))
     }
 
-    fn suspendable(&self) -> Result<Rc<Task<S>>, WaitError> {
-        let task = self.current().ok_or(WaitError::Outside)?;
+    #[inline]
+    fn suspendable(&self) -> Result<&Task<S>, WaitError> {
+        let task = self.current.borrow().ok_or(WaitError::Outside)?;
         if !self.switch.can_switch() {
             return Err(WaitError::Blocked);
         }
         task.cancelled.set(false);
         match task.cancel.take() {
             None => Ok(task),
-            cancel => Err(self.cancelled(&task, cancel)),
+            cancel => Err(self.cancelled(task, cancel)),
         }
     }
 
     #[expect(clippy::unused_self, reason = "belongs to the engine's waits")]
+    #[cold]
     fn cancelled(&self, task: &Task<S>, cancel: Option<Cancel>) -> WaitError {
         task.cancelled.set(true);
         task.cancellations.set(task.cancellations.get() + 1);
@@ -270,7 +276,7 @@ impl<S: Switch> Engine<S> {
 
     #[expect(clippy::inline_always, reason = "measured: 5 ns a switch")]
     #[inline(always)]
-    fn leave(&self, task: &Rc<Task<S>>, wait: Wait) {
+    fn leave(&self, task: &Task<S>, wait: Wait) {
         task.wait.set(wait);
         task.state.set(State::Waiting);
         if matches!(wait, Wait::Inside(_)) {
@@ -303,7 +309,7 @@ impl<S: Switch> Engine<S> {
     }
 
     fn has_yielded(task: &Task<S>) -> bool {
-        task.state.get() == State::Waiting && task.wait.get() == Wait::Inside(YIELD)
+        task.state.get() == State::Waiting && task.yielded.get()
     }
 
     /// Enters a task from the code of another one, or from outside the loop.
@@ -386,16 +392,25 @@ impl<S: Switch> Engine<S> {
     }
 
     /// The task that runs now.
+    #[inline]
     pub fn current(&self) -> Option<Rc<Task<S>>> {
-        self.current.borrow().clone()
+        self.current.share()
+    }
+
+    /// Whether that is this one.
+    #[inline]
+    pub fn is_current(&self, task: &Rc<Task<S>>) -> bool {
+        self.current.borrow().is_some_and(|current| std::ptr::eq(current, &raw const **task))
     }
 
     /// The id of the task that runs now, or -1.
+    #[inline]
     pub fn current_id(&self) -> TaskId {
-        self.current.borrow().as_ref().map_or(-1, |task| task.id())
+        self.current.borrow().map_or(-1, Task::id)
     }
 
     /// A task that has not ended.
+    #[inline]
     pub fn find(&self, id: TaskId) -> Option<Rc<Task<S>>> {
         self.tasks.borrow().get(id).cloned()
     }

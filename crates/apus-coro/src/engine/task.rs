@@ -7,11 +7,17 @@
 //! 3. The pointer is set just before the stack is left, and cleared (by [`Task::take_slot`]) before it is entered
 //!    again: whoever enters takes it first, so a future is never polled while its own stack runs.
 //! 4. A stack that is never entered again is leaked by its owner with everything on it; the task then never polls.
+//!
+//! # Why the pointer to the running task is sound
+//! [`Current`] counts nothing, because a switch would pay for it twice. Who enters a task has it, and keeps it until
+//! the task leaves: [`Entered`] borrows it. So what runs on a task's stack may borrow the task from there: while the
+//! stack is left nothing of it runs, and who enters it again has the task, too.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
+use std::marker::PhantomData;
 use std::pin::Pin;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -103,6 +109,8 @@ pub struct Task<S: Switch> {
     pub(crate) unparked: Cell<bool>,
     pub(crate) cancel: Cell<Option<Cancel>>,
     pub(crate) cancelled: Cell<bool>,
+    /// It waits for [`crate::Engine::resume`].
+    pub(crate) yielded: Cell<bool>,
     /// Waits that were cancelled so far.
     pub(crate) cancellations: Cell<u64>,
     waking: RefCell<Waking>,
@@ -127,6 +135,7 @@ impl<S: Switch> Task<S> {
             unparked: Cell::new(false),
             cancel: Cell::new(None),
             cancelled: Cell::new(false),
+            yielded: Cell::new(false),
             cancellations: Cell::new(0),
             waking: RefCell::new(Waking::None),
             joiners: RefCell::new(Vec::new()),
@@ -149,6 +158,7 @@ impl<S: Switch> Task<S> {
         task.unparked.set(false);
         task.cancel.set(None);
         task.cancelled.set(false);
+        task.yielded.set(false);
         task.cancellations.set(0);
         *task.waking.get_mut() = Waking::None;
         task.next_joiner.set(0);
@@ -206,7 +216,11 @@ impl<S: Switch> Task<S> {
         }
     }
 
+    #[inline]
     pub(crate) fn abandon_held(&self) {
+        if self.held.borrow().is_empty() {
+            return;
+        }
         for held in self.held.take() {
             held.abandoned(self.id);
         }
@@ -264,7 +278,11 @@ impl<S: Switch> Task<S> {
         }
     }
 
+    #[inline]
     pub(crate) fn take_ticket(&self) -> Option<Ticket> {
+        if matches!(*self.waking.borrow(), Waking::None) {
+            return None;
+        }
         match self.waking.replace(Waking::None) {
             Waking::Engine(ticket) => Some(ticket),
             Waking::None => None,
@@ -281,6 +299,60 @@ impl<S: Switch> Task<S> {
             Waking::Drive(waker) => waker.wake_by_ref(),
             Waking::Engine(ticket) => ticket.notify(),
         }
+    }
+}
+
+/// The task that runs, if one does.
+pub(crate) struct Current<S: Switch>(Cell<*const Task<S>>);
+
+impl<S: Switch> Current<S> {
+    pub(crate) fn none() -> Self {
+        Self(Cell::new(ptr::null()))
+    }
+
+    /// The task runs until the guard is dropped.
+    #[inline]
+    pub(crate) fn enter<'a>(&'a self, task: &'a Rc<Task<S>>) -> Entered<'a, S> {
+        Entered { current: self, before: self.0.replace(Rc::as_ptr(task)), task: PhantomData }
+    }
+
+    /// It, for those that run on its stack.
+    #[inline]
+    pub(crate) fn borrow(&self) -> Option<&Task<S>> {
+        // SAFETY: null, or a task that whoever entered it has (module rules).
+        unsafe { self.0.get().as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn share(&self) -> Option<Rc<Task<S>>> {
+        let task = self.borrow()?;
+        // SAFETY: it came from an `Rc` that lives (module rules), which gets one more reference for the one given away.
+        unsafe {
+            Rc::increment_strong_count(task);
+            Some(Rc::from_raw(task))
+        }
+    }
+}
+
+/// See [`Current::enter`].
+pub(crate) struct Entered<'a, S: Switch> {
+    current: &'a Current<S>,
+    before: *const Task<S>,
+    task: PhantomData<&'a Rc<Task<S>>>,
+}
+
+impl<S: Switch> Entered<'_, S> {
+    /// Whether it was entered from outside of all tasks.
+    #[inline]
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.before.is_null()
+    }
+}
+
+impl<S: Switch> Drop for Entered<'_, S> {
+    #[inline]
+    fn drop(&mut self) {
+        self.current.0.set(self.before);
     }
 }
 

@@ -52,6 +52,7 @@ impl<S: Switch> Tasks<S> {
         id as usize % RECENT
     }
 
+    #[inline]
     pub(crate) fn insert(&mut self, task: Rc<Task<S>>) {
         self.live += 1;
         if let Some(older) = self.recent[Self::place(task.id())].replace(task) {
@@ -59,10 +60,12 @@ impl<S: Switch> Tasks<S> {
         }
     }
 
+    #[inline]
     pub(crate) fn get(&self, id: TaskId) -> Option<&Rc<Task<S>>> {
         self.recent[Self::place(id)].as_ref().filter(|task| task.id() == id).or_else(|| self.others.get(&id))
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, id: TaskId) -> Option<Rc<Task<S>>> {
         let place = &mut self.recent[Self::place(id)];
         let removed =
@@ -90,6 +93,7 @@ impl<S: Switch> Tasks<S> {
     }
 
     /// One that was kept, if nobody else knows it any more.
+    #[inline]
     pub(crate) fn spare(&mut self) -> Option<Rc<Task<S>>> {
         self.spares.pop().filter(|task| Rc::strong_count(task) == 1)
     }

@@ -17,7 +17,7 @@ use crate::wait::{Pause, suspend};
 
 /// `Coroutine::create()` and `go()`.
 pub(crate) fn create(callable: Callable, args: Rest<'_>) -> Result<TaskId, Raise> {
-    State::get()?.go(callable, args.values().collect(), None)
+    State::get()?.go(callable, args.values(), None)
 }
 
 /// `Coroutine::defer()` and `defer()`.

@@ -56,9 +56,12 @@ impl Offer {
     }
 
     /// Gives back what nobody took; a waiter that has left a line may stay there for a while.
+    #[inline]
     pub(super) fn clear(&self) {
         drop(self.one.take());
-        drop(self.by_case.take());
+        if !self.by_case.borrow().is_empty() {
+            drop(self.by_case.take());
+        }
     }
 }
 
@@ -109,6 +112,7 @@ impl Channel {
     }
 
     /// Values that nobody was promised.
+    #[inline]
     fn len(&self) -> usize {
         self.buffer.borrow().len() - self.promised.get()
     }
@@ -122,6 +126,7 @@ impl Channel {
     }
 
     /// Pushes without waiting; takes the value only when that succeeds.
+    #[inline]
     pub(super) fn try_push(&self, value: &mut Option<Value>) -> Tried {
         if self.closed.get() {
             return Tried::Done(Done::Closed, None);
@@ -135,7 +140,9 @@ impl Channel {
         if self.len() >= self.capacity {
             return Tried::NotNow;
         }
-        self.buffer.borrow_mut().extend(value.take());
+        if let Some(value) = value.take() {
+            self.buffer.borrow_mut().push_back(value);
+        }
         Tried::Done(Done::Pushed, None)
     }
 
@@ -161,6 +168,7 @@ impl Channel {
     }
 
     /// Pops without waiting; the first who waits to push gets the room.
+    #[inline]
     pub(super) fn try_pop(&self) -> Tried {
         let popped = if self.len() > 0 { self.buffer.borrow_mut().pop_front() } else { None };
         let Some(value) = popped else {

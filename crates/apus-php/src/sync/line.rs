@@ -44,6 +44,7 @@ impl<T, O> Waiter<T, O> {
     }
 
     /// The same, made of `spare` when nothing refers to that any more.
+    #[inline]
     pub(super) fn renew(
         spare: Option<Rc<Self>>,
         state: &State,
@@ -52,14 +53,20 @@ impl<T, O> Waiter<T, O> {
     ) -> Result<Rc<Self>, Raise> {
         if let Some(mut spare) = spare
             && let Some(waiter) = Rc::get_mut(&mut spare)
-            && let Some(task) = state.engine.current()
+            && (state.engine.is_current(&waiter.task) || waiter.change_hands(state))
         {
-            waiter.task = task;
             waiter.waiting.set(true);
             waiter.offer = offer;
             return Ok(spare);
         }
         Self::new(state, what, offer)
+    }
+
+    /// It is the running coroutine's from now on. `false`: none runs.
+    fn change_hands(&mut self, state: &State) -> bool {
+        let Some(task) = state.engine.current() else { return false };
+        self.task = task;
+        true
     }
 
     /// The coroutine.
@@ -69,6 +76,7 @@ impl<T, O> Waiter<T, O> {
 
     /// Gives it what it waits for. `false`: it does not wait any more, and `got` is dropped. The coroutine still has to
     /// be unparked.
+    #[inline]
     pub(super) fn serve(&self, got: T) -> bool {
         let waiting = self.waiting.replace(false);
         if waiting {
@@ -174,6 +182,7 @@ impl<T, W, O> Default for Line<T, W, O> {
 
 impl<T, W: Copy, O> Line<T, W, O> {
     /// Puts a waiter at the end.
+    #[inline]
     pub(super) fn join(&self, waiter: &Rc<Waiter<T, O>>, wants: W) {
         self.places.borrow_mut().push_back(Place { waiter: Rc::clone(waiter), wants });
     }
@@ -207,9 +216,15 @@ impl<T, W: Copy, O> Line<T, W, O> {
     }
 
     /// Takes out the first who waits.
+    #[inline]
     pub(super) fn take(&self) -> Option<(Rc<Waiter<T, O>>, W)> {
-        self.first()?;
-        self.places.borrow_mut().pop_front().map(|place| (place.waiter, place.wants))
+        loop {
+            let place = self.places.borrow_mut().pop_front()?;
+            if place.waiter.waiting.get() {
+                return Some((place.waiter, place.wants));
+            }
+            self.dead.set(self.dead.get().saturating_sub(1));
+        }
     }
 
     /// How many wait.

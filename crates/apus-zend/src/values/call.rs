@@ -268,7 +268,16 @@ impl Call {
     }
 
     /// A callable, resolved once.
+    #[inline]
     pub fn callable(&self, index: usize) -> Result<Callable, Raise> {
+        // SAFETY: arguments live as long as the call, and references among them were followed.
+        if let Some(closure) = self.raw(index).and_then(|zval| unsafe { Callable::of_closure(zval) }) {
+            return Ok(closure);
+        }
+        self.other_callable(index)
+    }
+
+    fn other_callable(&self, index: usize) -> Result<Callable, Raise> {
         let mut value = self.value(index);
         Callable::new(&mut value).map_err(|not| {
             not.or(|why| Self::arg_error(ClassEntry::type_error(), index, &format!("must be a valid callback, {why}")))

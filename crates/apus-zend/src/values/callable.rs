@@ -45,6 +45,18 @@ impl Callable {
         Err(check(status).map_or_else(Uncallable::Raised, |()| Uncallable::Not(why)))
     }
 
+    /// The same for a closure, the usual callable, at a fraction of the cost.
+    ///
+    /// # Safety
+    /// `value` is alive and no reference.
+    #[inline]
+    pub(crate) unsafe fn of_closure(value: *mut sys::zval) -> Option<Self> {
+        // SAFETY: plain data that the shim fills.
+        let mut out: sys::apus_callable = unsafe { std::mem::zeroed() };
+        // SAFETY: as promised; the out pointer is local.
+        unsafe { sys::apus_callable_of_closure(&raw mut out, value) }.then_some(Self(out))
+    }
+
     /// The function of this name, which PHP has.
     pub fn named(name: &str) -> Result<Self, Raise> {
         Self::new(&mut Value::string(name.as_bytes())?).map_err(|not| not.or(crate::engine::throw_error))
@@ -127,6 +139,6 @@ impl Callable {
 impl Drop for Callable {
     fn drop(&mut self) {
         // SAFETY: gives back the one reference that self owns.
-        unsafe { sys::apus_callable_release(&raw mut self.0) };
+        unsafe { sys::apus_zval_release(&raw mut self.0.function) };
     }
 }

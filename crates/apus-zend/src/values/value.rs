@@ -19,15 +19,18 @@ pub struct Value(pub(super) sys::zval);
 
 impl Value {
     /// `null`.
+    #[inline]
     pub fn null() -> Self {
         Self::of_type(sys::IS_NULL)
     }
 
     /// No value at all, as an unset slot holds.
+    #[inline]
     pub fn undef() -> Self {
         Self::of_type(UNDEF)
     }
 
+    #[inline]
     pub(super) fn of_type(kind: u32) -> Self {
         // SAFETY: a zval is plain data; all zeroes is IS_UNDEF, and types without payload need only their tag.
         let mut zval: sys::zval = unsafe { std::mem::zeroed() };
@@ -36,11 +39,13 @@ impl Value {
     }
 
     /// A boolean.
+    #[inline]
     pub fn bool(value: bool) -> Self {
         Self::of_type(if value { sys::IS_TRUE } else { sys::IS_FALSE })
     }
 
     /// An integer.
+    #[inline]
     pub fn int(value: i64) -> Self {
         let mut this = Self::of_type(sys::IS_LONG);
         this.0.value.lval = value;
@@ -75,18 +80,43 @@ impl Value {
     /// `zval` points to an initialised zval.
     #[inline]
     pub unsafe fn copy_of(zval: *mut sys::zval) -> Self {
-        // SAFETY: as promised; a value without flags owns nothing and is no reference: its bits are all of it.
+        // SAFETY: as promised; a value without flags owns nothing and is no reference: its bits are all of it. Another
+        // one that is no reference has a count, and is its bits and one more of that.
         unsafe {
             if (*zval).u1.v.type_flags == 0 {
                 let mut this = Self::of_type((*zval).u1.type_info);
                 this.0.value = (*zval).value;
                 return this;
             }
+            if u32::from((*zval).u1.v.type_) != sys::IS_REFERENCE {
+                (*(*zval).value.counted).gc.refcount += 1;
+                return Self(zval.read());
+            }
         }
         let mut this = Self::undef();
         // SAFETY: both are valid zvals; `this` held nothing.
         unsafe { sys::apus_zval_copy(&raw mut this.0, zval) };
         this
+    }
+
+    /// Takes what `slot` holds, which holds nothing then.
+    ///
+    /// # Safety
+    /// `slot` points to an initialised zval whose reference is the caller's to give away.
+    #[inline]
+    pub(crate) unsafe fn take_from(slot: *mut sys::zval) -> Self {
+        // SAFETY: as promised.
+        Self(unsafe { slot.replace(Self::undef().into_zval()) })
+    }
+
+    fn into_zval(self) -> sys::zval {
+        ManuallyDrop::new(self).0
+    }
+
+    /// Whether it is a PHP reference, as functions may return.
+    pub(crate) fn is_reference(&self) -> bool {
+        // SAFETY: the tag of an initialised zval.
+        u32::from(unsafe { self.0.u1.v.type_ }) == sys::IS_REFERENCE
     }
 
     /// Another reference to the same value.
@@ -100,6 +130,7 @@ impl Value {
     ///
     /// # Safety
     /// `slot` is writable and holds nothing that needs a release.
+    #[inline]
     pub unsafe fn move_into(self, slot: *mut sys::zval) {
         let this = ManuallyDrop::new(self);
         // SAFETY: as promised by the caller; the reference moves, `this` is not dropped.
@@ -109,6 +140,9 @@ impl Value {
     /// Gives all back at once, which costs less than one by one.
     pub fn release_all(values: &mut Vec<Self>) {
         let count = values.len();
+        if count == 0 {
+            return;
+        }
         // SAFETY: the values are initialised, and nobody's any more; the vector keeps its memory meanwhile.
         unsafe {
             values.set_len(0);
@@ -180,6 +214,7 @@ pub enum View<'a> {
 impl View<'_> {
     /// # Safety
     /// `zval` is initialised and outlives `'a` unchanged.
+    #[inline]
     pub unsafe fn of(zval: *mut sys::zval) -> Self {
         // SAFETY: as promised; each union member is read only under its own tag.
         unsafe {
