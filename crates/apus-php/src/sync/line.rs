@@ -199,6 +199,12 @@ impl<T, W: Copy, O> Line<T, W, O> {
         }
     }
 
+    /// Whether nobody stands here, nor has left its place behind.
+    #[inline]
+    pub(super) fn is_bare(&self) -> bool {
+        self.places.borrow().is_empty()
+    }
+
     /// What the first who waits wants.
     pub(super) fn first(&self) -> Option<W> {
         loop {
