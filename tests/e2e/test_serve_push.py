@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import tempfile
@@ -10,7 +11,7 @@ import unittest
 from serve_cases import Sites
 from support import Server, until
 from test_demo import BROWSER, Browser
-from websocket_cases import BINARY, PING, TEXT, Refused, WebSocket
+from websocket_cases import BINARY, PING, TEXT, Refused, WebSocket, http2, servers
 
 # The front controller of both kinds: what it does is in the query.
 INDEX = r"""
@@ -281,6 +282,81 @@ class Handshakes(Pushing):
         for path, host in (("/b", "test"), ("/live", "b.example")):
             with self.assertRaises(Refused):
                 WebSocket.connect(server.port, path, headers={"Host": host})
+
+
+@unittest.skipUnless(http2.h2, "needs python3-h2")
+class OverHttp2(Pushing):
+    def test_streams_of_a_connection_are_subscribers_of_their_own(self):
+        server = self.start(open_http2_protocol=True)
+        connection = http2.Connection(server.port)
+        self.addCleanup(connection.close)
+        held = [http2.join(0, f"/live?topics[]=news&user={user}", connection=connection, headers=HERE) for user in ("anna", "bert")]
+        beside = self.open(server, "topics[]=news")
+        self.assertEqual(self.post(server, "/online?user=bert"), [True, 3])
+        self.assertEqual(self.post(server, "/publish?topic=news", b"it is here"), True)
+        self.assertEqual([client.text() for client in (*held, beside)], ["it is here"] * 3)
+        self.assertEqual(self.post(server, "/user?user=anna", b"for you"), 1)
+        self.assertEqual(held[0].text(), "for you")
+        large = os.urandom(300_000).hex().encode()
+        self.assertEqual(self.post(server, "/publish?topic=news", large), True)
+        self.assertEqual([client.message() for client in (*held, beside)], [(TEXT, large)] * 3)
+        self.assertEqual(self.post(server, "/disconnect?user=anna"), 1)
+        self.assertEqual(held[0].closed(), (4001, "logged out"))
+        self.assertEqual(self.post(server, "/publish?topic=news", b"and on"), True)
+        self.assertEqual([client.text() for client in (held[1], beside)], ["and on"] * 2)
+
+    def test_a_script_refuses_a_stream_as_it_would_a_connection(self):
+        server = self.start(fronts=1, open_http2_protocol=True)
+        connection = http2.Connection(server.port)
+        self.addCleanup(connection.close)
+        with self.assertRaises(Refused) as refused:
+            http2.join(0, "/live?status=403", connection=connection, headers=HERE)
+        self.assertEqual(refused.exception.status, 403)
+        client = http2.join(0, "/live?topics[]=news", connection=connection, headers=HERE)
+        self.assertEqual(self.post(server, "/publish?topic=news", b"let in"), True)
+        self.assertEqual(client.text(), "let in")
+
+
+class AcrossMachines(Pushing):
+    """Several servers that meet at a broker: a page of one reaches the clients of all."""
+
+    def test_pages_reach_the_clients_of_all_servers(self):
+        for kind, broker in (("redis", servers.Redis), ("nats", servers.Nats)):
+            with self.subTest(kind), broker() as running:
+                self.across(f"{kind}://127.0.0.1:{running.port}")
+
+    def across(self, broker):
+        found = [self.start(broker=broker, log_file="") for _ in range(2)]
+        for server in found:
+            until("the fronts are connected", lambda server=server: server.said().count(": connected") >= 2)
+        clients = [self.open(server, f"topics[]=news&user={user}") for server, user in zip(found, ("anna", "bert"), strict=True)]
+        until("both know both", lambda: all(self.post(server, f"/online?user={user}") == [True, 2] for server in found for user in ("anna", "bert")))
+
+        for server in found:
+            self.reach(server, clients)
+        for at, server in enumerate(found):
+            self.assertEqual(self.post(server, "/publish?topic=news", f"of {at}".encode()), True)
+            self.assertEqual([self.next_word(client) for client in clients], [f"of {at}"] * 2)
+            self.assertEqual([self.post(server, f"/user?user={user}", b"yours") for user in ("anna", "bert", "carl")], [1, 1, 0])
+            self.assertEqual([self.next_word(client) for client in clients], ["yours"] * 2)
+
+    def reach(self, server, clients):
+        """What is published before the broker knows of a subscription is lost to that."""
+        left = {client.sock: client for client in clients}
+
+        def all_heard():
+            self.post(server, "/publish?topic=news", b"probe")
+            for sock in select.select(list(left), [], [], 0.05)[0]:
+                self.assertEqual(left.pop(sock).text(), "probe")
+            return not left
+        until("a probe reaches all", all_heard)
+
+    @staticmethod
+    def next_word(client):
+        """What comes next, probes left out."""
+        while (word := client.text()) == "probe":
+            pass
+        return word
 
 
 class Elsewhere(Sites):

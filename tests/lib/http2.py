@@ -53,6 +53,8 @@ class Connection:
         self.flush()
         while not self.settled:
             self.more()
+            if self.over:
+                raise EOFError("the server speaks no HTTP/2")
 
     @property
     def settled(self):
