@@ -22,7 +22,8 @@ class Aims(unittest.TestCase):
     def setUp(self):
         self.results = results({
             "event-c100": {"apus": run(10, 300), "chi": run(20, 100), "fpm": run(100, 10)},
-            "list-c1000": {"apus": run(22, 90, 1), "chi": run(20, 100)},
+            "list-c1000": {"apus": run(22, 90, 1), "chi": run(20, 100), "swoole": run(21, 100)},
+            "campaign-c100": {"apus": run(10, 101), "swoole": run(10, 100)},
         })  # fmt: skip
         self.found = {aim.text: aim for aim in self.results.aims()}
 
@@ -32,6 +33,12 @@ class Aims(unittest.TestCase):
         self.assertEqual(self.found["Throughput, the worst case: Apus / chi, at least"].value, 0.9)
         self.assertEqual(self.found["Throughput, the worst case: Apus / fpm, at least"].state, "met")
         self.assertEqual(self.found["CPU, the worst case: Apus / gin, at most"].state, "not measured")
+
+    def test_a_page_that_is_php_has_a_limit_of_its_own(self):
+        cpu, throughput = (self.found[text] for text in ("CPU, fifty campaigns: Apus / swoole, at most", "Throughput, fifty campaigns: Apus / swoole, at least"))
+        self.assertEqual((round(cpu.value, 2), cpu.limit, cpu.state), (1.05, 1.05, "met"))
+        self.assertEqual((throughput.value, throughput.limit, throughput.state), (0.9, 0.95, "not met"))
+        self.assertEqual(self.found["CPU, the worst case but for fifty campaigns: Apus / swoole, at most"].value, 1.0)
 
     def test_one_failure_is_too_many(self):
         self.assertEqual(self.found["Failed requests of Apus, at most"].state, "not met")
