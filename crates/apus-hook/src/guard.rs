@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use apus_coro::{TaskId, Wait};
 use apus_runtime::exception::{self, CONFLICT};
+use apus_runtime::holder;
 use apus_runtime::runtime::State;
 use apus_runtime::swoole;
 use apus_runtime::wait::{may_wait, wait};
@@ -48,6 +49,9 @@ fn throw(state: &State, other: i64, function: &str, what: &str, advice: &str) {
     if swoole::is_on() && function.starts_with("curl_") {
         let text = format!("This cURL handle is currently executing in coroutine#{other}, cannot be operated");
         let _ = engine::throw(swoole::error_class(), 0, &text);
+        if let Some(task) = state.engine.find(other) {
+            holder::note(&text, &task);
+        }
         return;
     }
     let theirs = state

@@ -284,11 +284,7 @@ impl From<&Settings> for Config {
             gate: Gate::of(s, None),
             client_connections: None,
             hosts: Vec::new(),
-            http_compression: s.http_compression.then(|| Compression {
-                level: s.http_compression_level,
-                min_length: s.compression_min_length,
-                types: s.compression_types.clone(),
-            }),
+            http_compression: s.http_compression.then(|| Compression::of(s)),
             compressed_from: if s.http_compression { s.compression_min_length.max(1) } else { usize::MAX },
             compression: s.websocket_compression,
             compression_level: s.websocket_compression_level,

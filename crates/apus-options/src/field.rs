@@ -75,6 +75,12 @@ impl Limit {
         Self(Some(Duration::from_secs(seconds)))
     }
 
+    /// This limit, or the other one where this is 0.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        if self.0.is_some_and(|time| time.is_zero()) { other } else { self }
+    }
+
     /// The time, if there is a limit.
     pub fn get(self) -> Option<Duration> {
         self.0.filter(|time| !time.is_zero())

@@ -573,6 +573,10 @@ settings! {
     Coroutine socket_connect_timeout ["connect_timeout"]: Limit = Limit::seconds(2) => seconds(-1.0, DAY);
     /// How long a coroutine client or socket waits for data to come or to leave; -1 for no limit.
     Coroutine socket_timeout: Limit = Limit::NONE => seconds(-1.0, DAY);
+    /// The same for data to come; 0 for `socket_timeout`.
+    Coroutine socket_read_timeout ["socket_recv_timeout"]: Limit = Limit::seconds(0) => seconds(-1.0, DAY);
+    /// The same for data to leave; 0 for `socket_timeout`.
+    Coroutine socket_write_timeout ["socket_send_timeout"]: Limit = Limit::seconds(0) => seconds(-1.0, DAY);
 }
 
 /// Every setting, the supported ones first, in the order of the reference page.

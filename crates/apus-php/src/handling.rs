@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 use apus_coro::{Cancel, Drive, TaskId};
 use apus_net::{Gone, Request, Responder};
 use apus_process::Counter;
+use apus_zend::engine::Thrown;
 use apus_zend::{Callable, Raise, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -78,6 +79,7 @@ impl Calling {
 
     /// The handler could not be started.
     fn failed(&self, raise: Raise, responder: &Responder) {
+        let Err(raise) = self.told_there(raise) else { return responder.fail(503) };
         let thrown = self.handlers.state.failed(raise);
         let busy = thrown.as_ref().is_some_and(|t| t.is(crate::exception::COROUTINE.get()));
         responder.fail(if busy { 503 } else { 500 });
@@ -86,6 +88,27 @@ impl Calling {
             Some(receive) => receive(Outcome::Threw(thrown)),
             None => self.handlers.state.uncaught(thrown),
         }
+    }
+}
+
+/// What is said there where a callback finds no place among the coroutines.
+const NOT_BEGUN: &str = "Swoole\\Http\\Server->onRequest handler error";
+
+impl Calling {
+    /// Code written for Swoole is told by warnings that there are too many coroutines. `Err`: it is something else.
+    #[cold]
+    fn told_there(&self, raise: Raise) -> Result<(), Raise> {
+        if !self.limits.second || raise != Raise::Thrown {
+            return Err(raise);
+        }
+        let Some(thrown) = Thrown::take() else { return Err(raise) };
+        let too_many = thrown.is(crate::exception::COROUTINE.get());
+        let raise = thrown.rethrow();
+        if !too_many {
+            return Err(raise);
+        }
+        swoole::warning(&swoole::told_there(raise)?)?;
+        swoole::warning(NOT_BEGUN)
     }
 }
 

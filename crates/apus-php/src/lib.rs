@@ -31,6 +31,6 @@ mod timer;
 // What all rooms stand on, under the names of rooms.
 use apus_hook as hook;
 use apus_runtime::{
-    builtin, convert, descriptor, exception, failed, last_error, preempt, runtime, swoole, trace, traced, wait,
-    watchdog,
+    backtrace, builtin, convert, descriptor, exception, failed, holder, last_error, preempt, remembered, runtime,
+    swoole, trace, traced, wait, watchdog,
 };

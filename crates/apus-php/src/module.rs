@@ -1,13 +1,14 @@
 //! What happens when PHP loads, starts and ends the module.
 
 use apus_zend::class::{self, Class, Constant, Method};
+use apus_zend::engine;
 use apus_zend::module::{Hooks, entry, info_row, prepare_requests};
 use apus_zend::sys;
 
 use crate::runtime::{self, MakeRoom, State};
 use crate::{
     client, compat, coroutine, coserver, exception, functions, hook, http, in_handlers, memory, metrics, pool, process,
-    serve, server, socket, swoole, sync, system, timer, watchdog,
+    remembered, serve, server, socket, swoole, sync, system, timer, watchdog,
 };
 
 /// Every class, parents first.
@@ -115,6 +116,12 @@ unsafe extern "C" fn info_second() {
     info_row("Version", &compat::VERSION.to_string_lossy());
     info_row("Made by", concat!("Apus ", env!("CARGO_PKG_VERSION")));
     info_row("TLS", "rustls");
+    // Of the libraries of other extensions, whose calls wait in coroutines.
+    for (row, constant) in [("openssl", "OPENSSL_VERSION_TEXT"), ("postgresql(libpq) version", "PGSQL_LIBPQ_VERSION")] {
+        if let Some(version) = engine::constant(constant) {
+            info_row(row, &version);
+        }
+    }
 }
 
 unsafe extern "C" fn shutdown() {
@@ -134,6 +141,7 @@ unsafe extern "C" fn deactivate() {
     contained("the end of a request", || {
         process::end_request();
         State::tear_down();
+        remembered::forget();
         apus_zend::guard::end_request();
     });
 }

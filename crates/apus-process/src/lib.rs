@@ -52,7 +52,7 @@ pub use directory::Directory;
 pub use error::{Error, PostError};
 pub use histogram::{BUCKETS, Histogram, percentile};
 pub use ipc::IpcEndpoint;
-pub use listener::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
+pub use listener::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram, take_passed};
 pub use observe::{Family, Text};
 pub use parcel::Parcel;
 pub use program::{Awaited, Config, MasterEvent, Outcome, Program};

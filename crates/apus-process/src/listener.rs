@@ -249,16 +249,26 @@ fn try_connect(path: &Path, kind: Type) -> io::Result<()> {
 /// The sockets already taken from systemd: two listeners must not share one.
 static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
-/// A copy of the passed socket that listens where `addr` says.
-fn passed(addr: &ListenAddr, kind: Type) -> Option<OwnedFd> {
-    let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
+/// The numbers of the sockets that the environment says are for this process, and that no listener has taken yet.
+fn offered(first: RawFd, taken: &[RawFd]) -> Option<Vec<(RawFd, BorrowedFd<'static>)>> {
     if number("LISTEN_PID")? != std::process::id() {
         return None;
     }
     let count = number("LISTEN_FDS")?.min(1024) as RawFd;
+    let numbers = (first..first.saturating_add(count)).filter(|fd| !taken.contains(fd));
+    Some(numbers.filter_map(|number| Some((number, sys::inherited(number)?))).collect())
+}
+
+fn number(name: &str) -> Option<u32> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// A copy of the passed socket that listens where `addr` says.
+fn passed(addr: &ListenAddr, kind: Type) -> Option<OwnedFd> {
     let mut taken = TAKEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for number in (FIRST_PASSED..FIRST_PASSED + count).filter(|fd| !taken.contains(fd)) {
-        let Some(fd) = sys::inherited(number) else { continue };
+    let offered = offered(FIRST_PASSED, &taken)?;
+    let count = offered.len();
+    for (number, fd) in offered {
         // Programs that PHP starts must not get it either.
         let _ = fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC));
         if listens_at(fd, addr, kind)
@@ -270,6 +280,34 @@ fn passed(addr: &ListenAddr, kind: Type) -> Option<OwnedFd> {
     }
     log::notice(format_args!("systemd passed {count} sockets, none of them listens on {addr}: binding it"));
     None
+}
+
+/// Takes all sockets that systemd passed and that no listener has yet, wherever they listen. The first has the number
+/// 3, or `LISTEN_FDS_START`.
+///
+/// # Errors
+/// When an option cannot be set on one of them.
+pub fn take_passed(options: &BindOptions) -> Result<Vec<Listener>, Error> {
+    let first = number("LISTEN_FDS_START").and_then(|first| RawFd::try_from(first).ok()).unwrap_or(FIRST_PASSED);
+    let mut taken = TAKEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut listeners = Vec::new();
+    for (number, fd) in offered(first, &taken).unwrap_or_default() {
+        let socket = SockRef::from(&fd);
+        let datagram = socket.r#type().is_ok_and(|kind| kind == Type::DGRAM);
+        let Ok(addr) = local(&fd) else { continue };
+        if !listens_at(fd, &addr, if datagram { Type::DGRAM } else { Type::STREAM }) {
+            continue;
+        }
+        let failed = |source| Error::Bind { addr: addr.to_string(), source };
+        fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(|errno| failed(errno.into()))?;
+        socket.set_nonblocking(true).map_err(failed)?;
+        let copy = fd.try_clone_to_owned().map_err(failed)?;
+        let listener = Listener { addr, fd: copy, passed: true, datagram, file: None, must_share: false };
+        listener.apply(options)?;
+        taken.push(number);
+        listeners.push(listener);
+    }
+    Ok(listeners)
 }
 
 fn listens_at(fd: BorrowedFd<'_>, wanted: &ListenAddr, kind: Type) -> bool {

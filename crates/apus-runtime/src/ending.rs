@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt::Write as _;
+use std::rc::Rc;
 use std::time::Duration;
 
 use apus_coro::{Cancel, Idle};
@@ -9,7 +10,7 @@ use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
 use crate::exception::DEADLOCK;
-use crate::runtime::{Coro, Mode, State, Stop};
+use crate::runtime::{Coro, Mode, STATE, State, Stop};
 use crate::swoole;
 
 /// How often a coroutine that waits again while it is unwound is entered before it is given up.
@@ -55,6 +56,10 @@ impl State {
     pub fn run_to_end(&self) -> Result<(), Raise> {
         let idle = loop {
             let idle = self.block_on(self.engine.until_idle());
+            if matches!(idle, Idle::Stuck) && self.stop.borrow().is_none() && swoole::hears_others() {
+                self.block_on(async { tokio::time::sleep(ASK_AGAIN).await });
+                continue;
+            }
             if matches!(idle, Idle::Interrupted) || self.stop.borrow().is_some() || self.may_exit()? {
                 break idle;
             }
@@ -154,6 +159,29 @@ impl State {
             .and_then(|(f, arg)| f.call(&[arg]).map_err(|_| ()));
         if registered.is_err() {
             self.finish_registered.set(false);
+        }
+    }
+
+    /// Takes the state down: in a forked child, or at the end of the request.
+    pub fn tear_down() {
+        let Some(state) = STATE.with(|slot| slot.borrow_mut().take()) else { return };
+        if let Some(text) = state.last_words.take().filter(|_| engine::told_fatal()) {
+            eprint!("{text}");
+        }
+        if state.engine.live() > 0 {
+            // Put back meanwhile: unwinding coroutines may ask for it.
+            STATE.with(|slot| *slot.borrow_mut() = Some(Rc::clone(&state)));
+            state.end_all();
+            STATE.with(|slot| slot.borrow_mut().take());
+        }
+        state.engine.switch().pool.clear();
+    }
+
+    /// Forgets the state without ending anything in it: in a forked child, where it is the parent's.
+    pub fn forget() {
+        let state = STATE.try_with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
+        if let Some(state) = state.ok().flatten() {
+            std::mem::forget(state);
         }
     }
 }

@@ -4,6 +4,7 @@ use apus_zend::engine::{self, Thrown, ThrownKind};
 use apus_zend::{Raise, Value};
 
 use crate::exception::CANCELED;
+use crate::holder;
 use crate::runtime::{Mode, Outcome, Receive, State, Stop};
 use crate::swoole;
 
@@ -119,7 +120,12 @@ impl State {
     pub fn uncaught(&self, thrown: Thrown) {
         let Some(thrown) = self.sort(thrown).filter(|thrown| !thrown.is(CANCELED.get())) else { return };
         match self.mode.get() {
-            Mode::Script => self.stop_with(Stop::Uncaught(thrown)),
+            Mode::Script => {
+                if swoole::is_on() {
+                    *self.last_words.borrow_mut() = holder::take(&thrown.message());
+                }
+                self.stop_with(Stop::Uncaught(thrown));
+            }
             Mode::Worker => self.tell_handler("", "", thrown),
         }
     }

@@ -24,6 +24,7 @@ use crate::clock::Coarse;
 use crate::descriptor;
 use crate::exception;
 use crate::failed;
+use crate::remembered;
 use crate::running::{self, Running};
 use crate::slices;
 use crate::swoole::{self, There};
@@ -286,13 +287,15 @@ pub struct State {
     pub(crate) traces: Cell<bool>,
     /// Whether a script whose coroutines have ended, or wait for each other, may end.
     pub exit_condition: RefCell<Option<Rc<Callable>>>,
+    /// What is told of another coroutine when the exception of one has ended the script.
+    pub(crate) last_words: RefCell<Option<String>>,
     /// Whether the callback of `workerstop` runs, for code written for Swoole: there that is outside of coroutines, and
     /// may begin some of its own.
     pub in_last_callback: Cell<bool>,
 }
 
 thread_local! {
-    static STATE: RefCell<Option<Rc<State>>> = const { RefCell::new(None) };
+    pub(crate) static STATE: RefCell<Option<Rc<State>>> = const { RefCell::new(None) };
 }
 
 impl State {
@@ -323,6 +326,9 @@ impl State {
     fn make() -> Result<Rc<Self>, Raise> {
         let state = Rc::new(Self::new()?);
         STATE.with(|slot| *slot.borrow_mut() = Some(Rc::clone(&state)));
+        if let Some(settings) = remembered::settings() {
+            state.configure(settings);
+        }
         Ok(state)
     }
 
@@ -372,6 +378,7 @@ impl State {
             of_requests: Cell::new(0),
             traces: Cell::new(false),
             exit_condition: RefCell::new(None),
+            last_words: RefCell::new(None),
             in_last_callback: Cell::new(false),
         })
     }
@@ -506,6 +513,15 @@ impl State {
         args: impl IntoIterator<Item = Value>,
         outcome: Option<Receive>,
     ) -> Result<TaskId, Raise> {
+        if !engine::can_switch() && engine::is_shutting_down() {
+            // Nothing would ever run it.
+            if swoole::is_on() {
+                let text = "can not use coroutine in __destruct after php_request_shutdown";
+                return Err(engine::fatal_of_function(text));
+            }
+            let text = "a coroutine cannot begin in a destructor that PHP calls at its end";
+            return Err(exception::throw(exception::code::coroutine::CANNOT_SWITCH, text));
+        }
         self.register_finish();
         let task = self.create_for(of_request, callable, args, outcome)?;
         if engine::can_switch() {
@@ -575,25 +591,5 @@ impl State {
     #[inline]
     pub fn is_looping(&self) -> bool {
         self.looping.get()
-    }
-
-    /// Takes the state down: in a forked child, or at the end of the request.
-    pub fn tear_down() {
-        let Some(state) = STATE.with(|slot| slot.borrow_mut().take()) else { return };
-        if state.engine.live() > 0 {
-            // Put back meanwhile: unwinding coroutines may ask for it.
-            STATE.with(|slot| *slot.borrow_mut() = Some(Rc::clone(&state)));
-            state.end_all();
-            STATE.with(|slot| slot.borrow_mut().take());
-        }
-        state.engine.switch().pool.clear();
-    }
-
-    /// Forgets the state without ending anything in it: in a forked child, where it is the parent's.
-    pub fn forget() {
-        let state = STATE.try_with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
-        if let Some(state) = state.ok().flatten() {
-            std::mem::forget(state);
-        }
     }
 }

@@ -79,6 +79,20 @@ pub fn tell_deadlock() -> Option<Result<(), Raise>> {
     Some(Callable::named("Swoole\\Coroutine\\deadlock_check").and_then(|tell| tell.call(&[])).map(drop))
 }
 
+thread_local! {
+    static HEARS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The process belongs to a server, and others may tell it something at any time: its coroutines are never stuck there.
+pub fn hear_others() {
+    HEARS.set(true);
+}
+
+/// Whether that is so.
+pub(crate) fn hears_others() -> bool {
+    HEARS.get()
+}
+
 /// A class, and what is done of one that nobody caught.
 type Exit = (&'static Class, fn(&Thrown));
 

@@ -5,7 +5,7 @@ use std::io;
 use rustls::{CertificateError, Error};
 
 /// The number and the words that OpenSSL has for what is wrong with the peer's certificate (`X509_V_ERR_*`), where that
-/// is what ended the session with this error.
+/// is what ended the session with this error; 0 where there is none.
 pub fn unverified(error: &io::Error) -> Option<(u32, &'static str)> {
     let inner = error.get_ref()?.downcast_ref::<Error>()?;
     Some(match inner {
@@ -22,7 +22,7 @@ pub fn unverified(error: &io::Error) -> Option<(u32, &'static str)> {
             }
             _ => (1, "unspecified certificate verification error"),
         },
-        Error::NoCertificatesPresented => (1, "peer did not return a certificate"),
+        Error::NoCertificatesPresented => (0, "peer did not return a certificate"),
         _ => return None,
     })
 }

@@ -164,6 +164,8 @@ bool apus_told_fatal(void); /* was the last message that of a fatal error, or of
 bool apus_take_memory_exit(void);
 /* The value of an ini directive, or NULL. */
 zend_string *apus_ini(const char *name, size_t len);
+/* The text of a constant that is one; NULL where there is none of this name. */
+zend_string *apus_constant_text(const char *name, size_t len);
 /* The path of the script that PHP was started with, or NULL. */
 const char *apus_main_script(void);
 
@@ -295,6 +297,7 @@ void apus_fiber_abandon(apus_fiber *fiber);
 bool apus_can_switch(void);
 /* Lets other code be entered from code that may not be suspended itself, but at shutdown: how often that was blocked,
  * which is to be blocked again. */
+bool apus_is_shutting_down(void); /* from PHP's calling of shutdown functions on */
 uint32_t apus_switch_open(void);
 void apus_switch_close(uint32_t blocks);
 bool apus_returns(void); /* is the function that runs one of C code? */

@@ -34,6 +34,11 @@ uint32_t apus_switch_open(void)
 	return blocks;
 }
 
+bool apus_is_shutting_down(void)
+{
+	return (EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0;
+}
+
 void apus_switch_close(uint32_t blocks)
 {
 	while (blocks-- > 0) {
@@ -448,6 +453,17 @@ zend_string *apus_ini(const char *name, size_t len)
 {
 	zend_ini_entry *entry = zend_hash_str_find_ptr(EG(ini_directives), name, len);
 	return entry != NULL && entry->value != NULL ? zend_string_copy(entry->value) : NULL;
+}
+
+zend_string *apus_constant_text(const char *name, size_t len)
+{
+	zend_string *volatile text = NULL;
+	apus_try {
+		zval *value = zend_get_constant_str(name, len);
+		text = value != NULL && Z_TYPE_P(value) == IS_STRING ? zend_string_copy(Z_STR_P(value)) : NULL;
+	} apus_catch {
+	} apus_end_try();
+	return text;
 }
 
 const char *apus_main_script(void)

@@ -53,7 +53,10 @@ function map(array $list, callable $fn, float $timeout = -1): array
 /** Writes where each coroutine stands. */
 function deadlock_check(): void
 {
-    $options = \Apus\Coroutine::getOptions() ?? [];
+    $options = \Swoole\Coroutine::getOptions() ?? [];
+    if (!($options['enable_deadlock_check'] ?? true)) {
+        return;
+    }
     $count = \Apus\Coroutine::stats()['coroutine_num'];
     $double = str_repeat('=', 64 + strlen((string) $count));
     $single = str_repeat('-', strlen($double));

@@ -16,6 +16,7 @@ use tokio::task::AbortHandle;
 
 use super::body::Sending;
 use super::decode::{self, BodyDecoder};
+use super::opening::Opening;
 use super::sink::Receiving;
 use super::{Options, Request, Response, Sink};
 use crate::connect::{Endpoint, connect};
@@ -63,7 +64,7 @@ impl Connection {
             .title_case_headers(true)
             .max_headers(options.max_fields)
             .max_buf_size(options.max_head.max(MIN_HEAD))
-            .handshake::<_, Sending>(TokioIo::new(wire))
+            .handshake::<_, Sending>(TokioIo::new(Opening::new(wire)))
             .await
             .map_err(|error| Failure::of_hyper(&error))?;
         let driver = tokio::task::spawn_local(async move {
@@ -117,7 +118,7 @@ impl Connection {
                 let silent = error.is_canceled() || matches!(failure.errno, libc::ECONNRESET | libc::EPIPE);
                 // Whether the server has acted on the request cannot be known once it was sent (RFC 9110 section
                 // 9.2.2).
-                if reused && (unsent || (silent && request.method.is_idempotent())) {
+                if reused && (unsent || (options.repeats && silent && request.method.is_idempotent())) {
                     return Sent::Stale;
                 }
                 return Sent::Failed(failure);
@@ -182,10 +183,15 @@ impl Connection {
         let upgraded = limited(options, "the handshake", hyper::upgrade::on(&mut head)).await?;
         let upgraded = upgraded.map_err(|error| Failure::of_hyper(&error))?;
         let parts = upgraded
-            .downcast::<TokioIo<Wire>>()
+            .downcast::<TokioIo<Opening<Wire>>>()
             .map_err(|_| Failure::new(Stage::Receive, libc::EPROTO, "the connection is not the one that was made"))?;
-        let socket =
-            websocket::WebSocket::new(parts.io.into_inner(), &parts.read_buf, wanted, params, Rc::clone(&self.facts));
+        let socket = websocket::WebSocket::new(
+            parts.io.into_inner().into_inner(),
+            &parts.read_buf,
+            wanted,
+            params,
+            Rc::clone(&self.facts),
+        );
         response.websocket = Some(Box::new(socket));
         Ok(response)
     }

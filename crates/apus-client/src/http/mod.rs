@@ -4,6 +4,7 @@ mod body;
 mod connection;
 mod decode;
 mod multipart;
+mod opening;
 mod redirect;
 mod run;
 mod sink;
@@ -56,6 +57,9 @@ pub struct Options {
     pub max_redirects: u32,
     /// How often a request is tried again where there is no connection, or the answer is 502 or 503.
     pub max_retries: u32,
+    /// Whether an idempotent request is sent again over a new connection where the server has closed a kept one without
+    /// a word (RFC 9110 section 9.2.2).
+    pub repeats: bool,
 }
 
 /// Where a response's body goes.

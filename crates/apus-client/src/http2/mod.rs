@@ -34,6 +34,9 @@ pub struct Http2Options {
     pub max_head: u32,
     /// Bytes that one stream may send ahead of what was read of it.
     pub window: u32,
+    /// Whether answers are kept in the pieces in which they come, with their fields in the first: whoever receives
+    /// decides whether to have one at a time.
+    pub pieces: bool,
 }
 
 /// A request.
@@ -66,6 +69,8 @@ pub struct Http2Response {
     pub error: i64,
     /// Whether more of it follows.
     pub more: bool,
+    /// Whether its request asked for pieces.
+    pub by_piece: bool,
     /// Its fields in order, trailer fields last.
     pub headers: Vec<(HeaderName, Bytes)>,
     /// Its body, or a piece of it.
@@ -81,6 +86,18 @@ struct Inbox {
     dead: RefCell<Option<Failure>>,
     /// The highest stream that the server has answered.
     last_answered: Cell<u32>,
+}
+
+impl Http2Response {
+    /// What came before, and this.
+    fn after(self, mut before: Self) -> Self {
+        if self.status.is_none() {
+            return self;
+        }
+        before.headers.extend(self.headers);
+        before.data.extend(self.data);
+        Self { headers: before.headers, data: before.data, ..self }
+    }
 }
 
 impl Inbox {
@@ -117,6 +134,8 @@ pub struct Http2 {
     endpoint: Endpoint,
     options: Http2Options,
     last_sent: Cell<u32>,
+    /// Answers of which not all has come, for who receives whole ones.
+    partial: RefCell<HashMap<u32, Http2Response>>,
 }
 
 /// What a protocol error of h2 means for the whole connection.
@@ -202,6 +221,7 @@ impl Http2 {
             endpoint: to.clone(),
             options,
             last_sent: Cell::new(0),
+            partial: RefCell::default(),
         })
     }
 
@@ -266,6 +286,7 @@ impl Http2 {
         let task = stream::Task {
             id,
             by_piece: request.by_piece,
+            splits: self.options.pieces,
             decode: self.options.decode,
             max_body: self.options.max_body,
             inbox: Rc::clone(&self.inbox),
@@ -296,11 +317,21 @@ impl Http2 {
         sent.map_err(|error| failure_of(Stage::Send, &error))
     }
 
-    /// The next answer, or piece of one, of any stream.
-    pub async fn receive(&self) -> Result<Http2Response, Failure> {
+    /// The next answer of any stream, or where that was asked for, here or in its request, piece of one.
+    pub async fn receive(&self, by_piece: bool) -> Result<Http2Response, Failure> {
         loop {
-            if let Some(answer) = self.inbox.answers.borrow_mut().pop_front() {
-                return Ok(answer);
+            let next = self.inbox.answers.borrow_mut().pop_front();
+            if let Some(answer) = next {
+                let mut partial = self.partial.borrow_mut();
+                let answer = match partial.remove(&answer.stream) {
+                    Some(before) => answer.after(before),
+                    None => answer,
+                };
+                if !answer.more || by_piece || answer.by_piece {
+                    return Ok(answer);
+                }
+                partial.insert(answer.stream, answer);
+                continue;
             }
             let dead = self.inbox.dead.borrow().clone();
             match dead {

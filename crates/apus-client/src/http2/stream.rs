@@ -80,6 +80,8 @@ async fn drop_later<T, N>(value: T) -> N {
 pub(super) struct Task {
     pub(super) id: u32,
     pub(super) by_piece: bool,
+    /// Whether the pieces are kept apart in any case, fields with the first.
+    pub(super) splits: bool,
     pub(super) decode: bool,
     pub(super) max_body: u64,
     pub(super) inbox: Rc<Inbox>,
@@ -123,13 +125,18 @@ impl Task {
         let mut answer =
             Http2Response { stream: self.id, status: Some(head.status.as_u16()), ..Http2Response::default() };
         copy_fields(&mut answer, &head.headers);
-        if self.by_piece && !body.is_end_stream() {
+        if self.by_piece && !self.splits && !body.is_end_stream() {
             answer = self.piece(answer);
         }
+        let mut given = 0;
         while let Some(data) = body.data().await {
             let data = data?;
             self.take(&mut decoder, &data, &mut body, &mut answer)?;
-            if self.by_piece && !answer.data.is_empty() && !body.is_end_stream() {
+            if !self.by_piece && given + answer.data.len() as u64 > self.max_body {
+                return Err(Broken::Ours(too_large(self.max_body)));
+            }
+            if (self.by_piece || self.splits) && !answer.data.is_empty() && !body.is_end_stream() {
+                given += answer.data.len() as u64;
                 answer = self.piece(answer);
             }
         }
@@ -158,7 +165,7 @@ impl Task {
     /// Gives away what there is of an answer; more follows.
     fn piece(&self, answer: Http2Response) -> Http2Response {
         let (stream, status) = (answer.stream, answer.status);
-        self.inbox.put(Http2Response { more: true, ..answer });
+        self.inbox.put(Http2Response { more: true, by_piece: self.by_piece, ..answer });
         Http2Response { stream, status, ..Http2Response::default() }
     }
 }

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn types_may_be_chosen() {
-        let mut config = Compression { level: 1, min_length: 20, types: Vec::new() };
+        let mut config = Compression { level: 1, min_length: 20, types: Vec::new(), told: 0 };
         assert!(config.fits(b"text/html; charset=UTF-8") && config.fits(b"Application/JSON"));
         assert!(!config.fits(b"image/png") && !config.fits(b"text/event-stream"));
         config.types = vec!["text/*".to_owned(), "x/y".to_owned()];

@@ -7,6 +7,7 @@ mod encoder;
 mod judge;
 mod whole;
 
+use apus_options::Settings;
 use apus_proto::coding::Coding;
 
 pub(crate) use encoder::{Encoder, Flush};
@@ -25,9 +26,22 @@ pub struct Compression {
     pub min_length: usize,
     /// Media types that are coded; empty for those that become much smaller.
     pub types: Vec<String>,
+    /// Bytes of an answer that is all there which are coded at once whatever time that takes, so that its head tells
+    /// how long it is.
+    pub told: usize,
 }
 
 impl Compression {
+    /// As the settings have it.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        Self {
+            level: settings.http_compression_level,
+            min_length: settings.compression_min_length,
+            types: settings.compression_types.clone(),
+            told: 0,
+        }
+    }
+
     /// Bytes that are coded before others have their turn: less than a millisecond's work of the coding, where it is
     /// known, else of the slowest. More turns than needed cost more than they are worth: each answer that is coded has
     /// hundreds of KiB of state, and those of many do not fit into the processor's caches.
@@ -41,12 +55,14 @@ impl Compression {
         kib << 10
     }
 
-    /// Bytes of an answer that is all there which are coded at once: no more time than a slice takes.
+    /// Bytes of an answer that is all there which are coded at once: no more time than a slice takes, unless more is
+    /// allowed. The highest levels of Brotli take a second for what others do in milliseconds.
     pub(crate) fn at_once(&self, coding: Coding) -> usize {
-        match (coding, self.level) {
+        let told = if coding == Coding::Brotli && self.level > 9 { 0 } else { self.told };
+        told.max(match (coding, self.level) {
             (Coding::Gzip | Coding::Deflate, 0..=6) => 128 << 10,
             _ => self.slice(Some(coding)),
-        }
+        })
     }
 
     /// Whether content of a type is coded.

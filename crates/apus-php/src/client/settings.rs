@@ -67,7 +67,8 @@ pub(super) fn limit(seconds: f64, fallback: Option<Duration>) -> Option<Duration
 
 /// The time for a whole request.
 pub(super) fn whole(settings: &Settings, state: &State) -> Option<Duration> {
-    limit(settings.common.timeout, state.settings.borrow().socket_timeout.get())
+    let of_all = state.settings.borrow();
+    limit(settings.common.timeout, of_all.socket_read_timeout.or(of_all.socket_timeout).get())
 }
 
 fn proxy(settings: &Settings, always_tunnel: bool) -> Option<Proxy> {
@@ -122,6 +123,7 @@ pub(super) fn http(settings: &Settings, state: &State, websocket: bool) -> Optio
         max_fields: settings.max_headers,
         max_redirects: settings.max_redirects,
         max_retries: settings.max_retries,
+        repeats: true,
     }
 }
 
@@ -133,6 +135,7 @@ pub(super) fn http2(settings: &Settings, state: &State) -> Http2Options {
         max_body: settings.package_max_length,
         max_head: u32::try_from(settings.max_header_size).unwrap_or(u32::MAX),
         window: settings.http2_window_size,
+        pieces: false,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use apus_coro::{Cancel, State as TaskState, Task, TaskId};
+use apus_options::{Limit, Settings};
 use apus_zend::arg::{OrFalse, Rest};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
@@ -11,6 +12,7 @@ use apus_zend::{Array, Callable, Raise, Value, engine, fiber};
 use super::{array_iterator, batch, context, second};
 use crate::convert::{apply, apply_known, from_option};
 use crate::exception;
+use crate::remembered;
 use crate::runtime::{PhpSwitch, State};
 use crate::timer::Timers;
 use crate::wait::{Pause, suspend};
@@ -101,12 +103,18 @@ pub(super) fn stats() -> Result<Array, Raise> {
     Ok(array)
 }
 
+/// Has them hold from now on, in processes that are made later, too.
+fn configure(state: &State, settings: Settings) {
+    remembered::remember(&settings);
+    state.configure(settings);
+}
+
 /// `Coroutine::set()` and `Scheduler::set()`.
 pub(super) fn set(given: ArrayView<'_>) -> Result<(), Raise> {
     let state = State::get()?;
     let mut settings = state.settings.borrow().clone();
     apply(&mut settings, given).map_err(|error| engine::throw_value_error(&error))?;
-    state.configure(settings);
+    configure(&state, settings);
     Ok(())
 }
 
@@ -114,19 +122,17 @@ pub(super) fn set(given: ArrayView<'_>) -> Result<(), Raise> {
 pub(crate) fn set_known(given: ArrayView<'_>) -> Result<(), Raise> {
     let state = State::get()?;
     let mut settings = state.settings.borrow().clone();
+    if given.get("socket_timeout").is_some() {
+        // There it is both of these.
+        (settings.socket_read_timeout, settings.socket_write_timeout) = (Limit::seconds(0), Limit::seconds(0));
+    }
     for wrong in apply_known(&mut settings, given, second::heeds) {
         engine::warning(&wrong)?;
     }
     settings.stack_size = second::stack_size(given).unwrap_or(settings.stack_size);
     settings.enable_preemptive_scheduler = second::preemptive(given).unwrap_or(settings.enable_preemptive_scheduler);
-    state.configure(settings);
+    configure(&state, settings);
     second::set_more(&state, given)
-}
-
-/// Whether coroutines heed the setting.
-pub(super) fn heeds(name: &[u8]) -> bool {
-    let name = String::from_utf8_lossy(name);
-    apus_options::find(&name).is_some_and(|row| row.scope == apus_options::Scope::Coroutine && row.name == name)
 }
 
 /// `Coroutine::getOptions()`: every setting that coroutines heed.

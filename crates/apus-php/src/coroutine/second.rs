@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -18,6 +17,7 @@ use apus_zend::{Array, Callable, Raise, Value};
 
 use super::batch;
 use super::class::{get_back_trace, meant};
+use crate::backtrace;
 use crate::last_error;
 use crate::preempt;
 use crate::runtime::{Room, State};
@@ -143,10 +143,10 @@ pub(super) fn get_options() -> Result<Array, Raise> {
     let more: Vec<(Vec<u8>, Value)> =
         given.0.borrow().iter().map(|(name, value)| (name.clone(), value.share())).collect();
     for (name, value) in more {
-        if super::class::heeds(&name) {
-            continue;
+        let known = std::str::from_utf8(&name).is_ok_and(|name| options.view().get(name).is_some());
+        if !known {
+            options.set(&name, value)?;
         }
-        options.set(&name, value)?;
     }
     Ok(options)
 }
@@ -256,41 +256,5 @@ pub(super) fn print_back_trace(id: TaskId, options: i64, limit: i64) -> Result<(
         return Ok(());
     }
     let Some(trace) = get_back_trace(id, options, limit)?.0 else { return Ok(()) };
-    let View::Array(frames) = trace.view() else { return Ok(()) };
-    let mut text = String::new();
-    for (at, (_, frame)) in frames.iter().enumerate() {
-        if let View::Array(frame) = frame.view() {
-            let _ = writeln!(text, "#{at} {}", frame_text(frame));
-        }
-    }
-    crate::builtin::print(text.as_bytes())
-}
-
-/// `/file.php(7): Class->method()`
-fn frame_text(frame: ArrayView<'_>) -> String {
-    let text = |key| match frame.get(key) {
-        Some(View::Str(text)) => String::from_utf8_lossy(text).into_owned(),
-        _ => String::new(),
-    };
-    let place = match frame.get("line") {
-        Some(View::Int(line)) => format!("{}({line}): ", text("file")),
-        _ => "[internal function]: ".to_owned(),
-    };
-    format!("{place}{}{}{}({})", text("class"), text("type"), text("function"), arguments(frame))
-}
-
-/// Numbers and the kinds of everything else: values may be large or secret.
-fn arguments(frame: ArrayView<'_>) -> String {
-    let Some(View::Array(args)) = frame.get("args") else { return String::new() };
-    let one = |view: View<'_>| match view {
-        View::Int(value) => value.to_string(),
-        View::Str(_) => "'...'".to_owned(),
-        View::Array(_) => "Array".to_owned(),
-        View::Object(_) => "Object".to_owned(),
-        View::Null => "NULL".to_owned(),
-        View::Bool(value) => value.to_string(),
-        View::Float(value) => value.to_string(),
-        View::Other => "Resource".to_owned(),
-    };
-    args.iter().map(|(_, value)| one(value.view())).collect::<Vec<_>>().join(", ")
+    crate::builtin::print(backtrace::text(&trace).as_bytes())
 }

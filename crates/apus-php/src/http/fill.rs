@@ -165,6 +165,26 @@ fn cookies(request: &Request) -> Result<Value, Raise> {
     Array::of_cookies(pairs.iter().map(|(name, value)| (*name, &**value)))
 }
 
+/// There the log tells of variables beyond the limit, of each kind by itself, when the first are looked at.
+pub(super) fn tell_of_more(request: &Request) {
+    let (net, max) = (request.net(), request.limits.max_vars);
+    // Each takes a byte at least.
+    let is_more =
+        |bytes: &[u8], between: u8| bytes.len() > max && bytes.split(|byte| *byte == between).nth(max).is_some();
+    let of_form = match net.body().collected() {
+        Some(Collected::Raw(bytes)) => is_more(bytes, b'&') && request.limits.parse_post && is_urlencoded(request),
+        _ => false,
+    };
+    let of_query = net.query().is_some_and(|text| is_more(text, b'&'));
+    let mut cookies = net.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"cookie"));
+    let of_cookies = cookies.any(|(_, field)| is_more(field, b';')) && request.limits.parse_cookie;
+    for _ in [of_query, of_form, of_cookies].into_iter().filter(|more| *more) {
+        apus_process::log::warning(format_args!(
+            "Input variables exceeded {max}. To increase the limit change max_input_vars in php.ini."
+        ));
+    }
+}
+
 fn uploads(request: &Request) -> &[UploadedFile] {
     match request.net().body().collected() {
         Some(Collected::Form { files, .. }) => files,

@@ -1,6 +1,7 @@
 //! `Apus\Http\Request`.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use apus_coro::Wait;
@@ -53,6 +54,8 @@ pub(crate) struct Request {
     pub(super) limits: Rc<Limits>,
     /// Of one that the program parses itself: how far that is.
     pub(super) parsed: Option<Box<Parsed>>,
+    /// Whether variables beyond the limit were told of.
+    told: Cell<bool>,
 }
 
 native!(Request, "Apus\\Http\\Request");
@@ -62,7 +65,8 @@ impl Request {
     pub(crate) fn object(net: apus_net::Request, limits: Rc<Limits>) -> Result<Object, Raise> {
         let (fd, stream) = (net.conn().id(), net.stream());
         fill::announce_uploads(&net)?;
-        let object = Object::new(REQUEST.named(limits.second), Self { net, limits, parsed: None })?;
+        let second = limits.second;
+        let object = Object::new(REQUEST.named(second), Self { net, limits, parsed: None, told: Cell::new(!second) })?;
         object.init_slot(FD, Value::int(fd));
         if stream > 0 {
             object.init_slot(STREAM, Value::int(stream.into()));
@@ -77,7 +81,7 @@ impl Request {
         let class = REQUEST.named(limits.second);
         let net = parsing.blank();
         let parsed = Some(Box::new(Parsed::new(parsing)));
-        Object::new(class, Self { net, limits: Rc::new(limits), parsed })
+        Object::new(class, Self { net, limits: Rc::new(limits), parsed, told: Cell::new(true) })
     }
 
     /// Has the object of one that the program has parsed tell the connection that it came on.
@@ -101,6 +105,9 @@ impl Drop for Request {
 
 fn fill_property(object: &Object, slot: u32) -> Result<(), Raise> {
     if let Some(request) = object.payload::<Request>() {
+        if matches!(slot, fill::GET | fill::POST | fill::COOKIE) && !request.told.replace(true) {
+            fill::tell_of_more(request);
+        }
         object.init_slot(slot, fill::value(request, slot)?);
     }
     Ok(())

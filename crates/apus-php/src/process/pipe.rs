@@ -41,6 +41,24 @@ pub(crate) enum Side {
 pub(super) struct End {
     fd: OwnedFd,
     closed: Cell<bool>,
+    /// How many wait here for what comes next.
+    readers: Cell<u32>,
+}
+
+/// One more who waits at an end, until it is dropped.
+struct Reading<'a>(&'a Cell<u32>);
+
+impl<'a> Reading<'a> {
+    fn at(readers: &'a Cell<u32>) -> Self {
+        readers.set(readers.get() + 1);
+        Self(readers)
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
 }
 
 impl AsFd for End {
@@ -85,7 +103,7 @@ impl Pipe {
             // What the system does not grant is not granted.
             let _ = set_socket_send_buffer_size(&fd, BUFFER);
             let _ = set_socket_recv_buffer_size(&fd, BUFFER);
-            Some(Rc::new(End { fd, closed: Cell::new(false) }))
+            Some(Rc::new(End { fd, closed: Cell::new(false), readers: Cell::new(0) }))
         });
         Ok(Self { ends: RefCell::new(ends), stream })
     }
@@ -124,6 +142,11 @@ impl End {
         told.map(|(_, length)| length).map_err(Errno::raw_os_error)
     }
 
+    /// Whether somebody waits here for what comes next.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.readers.get() > 0
+    }
+
     /// Reads once, at most `size` bytes: they, and how long the message was. Empty: nobody is left who could write.
     pub(super) fn read(
         &self,
@@ -133,6 +156,7 @@ impl End {
     ) -> Result<Result<(Vec<u8>, usize), c_int>, Raise> {
         let flags = RecvFlags::DONTWAIT | if stream { RecvFlags::empty() } else { RecvFlags::TRUNC };
         let mut last = false;
+        let _reading = patience.blocking.then(|| Reading::at(&self.readers));
         self.attempt(patience, PollFlags::IN, |over| {
             let mut buffer: Vec<u8> = Vec::with_capacity(size);
             match recv(&self.fd, spare_capacity(&mut buffer), flags) {

@@ -19,6 +19,33 @@ pub(super) fn is_datagram(kind: i64) -> bool {
     matches!(kind, SOCK_UDP | SOCK_UDP6 | SOCK_UNIX_DGRAM)
 }
 
+/// The host that stands for all sockets that systemd passed, in code written for Swoole.
+pub(super) fn means_passed(host: &str, port: i64) -> bool {
+    port == 0 && host.eq_ignore_ascii_case("SYSTEMD") && crate::swoole::is_on()
+}
+
+/// The kind of a socket that listens there.
+pub(super) fn kind_of(addr: &ListenAddr, datagram: bool) -> i64 {
+    match (addr, datagram) {
+        (ListenAddr::Unix(_), false) => SOCK_UNIX_STREAM,
+        (ListenAddr::Unix(_), true) => SOCK_UNIX_DGRAM,
+        (ListenAddr::Tcp(addr), false) => {
+            if addr.is_ipv4() {
+                SOCK_TCP
+            } else {
+                SOCK_TCP6
+            }
+        }
+        (ListenAddr::Tcp(addr), true) => {
+            if addr.is_ipv4() {
+                SOCK_UDP
+            } else {
+                SOCK_UDP6
+            }
+        }
+    }
+}
+
 /// The address that host, port and kind of socket mean; the error says what is wrong.
 pub(super) fn parse(host: &str, port: i64, kind: i64) -> Result<ListenAddr, String> {
     if kind & SSL != 0 && is_datagram(kind & !SSL) {

@@ -14,7 +14,7 @@ use apus_zend::{Array, Call, Callable, Raise, Value};
 use super::core::{ServerCore, ServerHandle, ServerKind};
 use super::events::Event;
 use super::port_core::PortCore;
-use super::{config, connections, host, info, port, program, serving};
+use super::{address, config, connections, host, info, port, program, serving};
 use crate::convert::from_option;
 use crate::exception::{self};
 use crate::process::PROCESS;
@@ -54,14 +54,17 @@ const BASE: i64 = 1;
 pub(super) struct Constructed {
     kind: ServerKind,
     first: PortCore,
+    /// The ports that it has besides, where systemd passed several sockets.
+    others: Vec<PortCore>,
     mode: i64,
 }
 
 impl Make for Constructed {
     fn make(self, call: &Call) -> Result<(), Raise> {
-        let Self { kind, first, mode } = self;
+        let Self { kind, first, others, mode } = self;
         let (host, port, sock_type) = (first.host(), first.port(), first.kind);
         let core = ServerCore::new(kind, first, SERVER.is_second(call.this_object()?));
+        core.ports.borrow_mut().extend(others.into_iter().map(Rc::new));
         if core.second && mode == BASE {
             // There is one process in this mode, unless the program says how many.
             core.settings.borrow_mut().worker_num = 1;
@@ -87,9 +90,14 @@ fn construct_http(host: String, port: i64, mode: i64, kind: i64) -> Result<Const
     construct(ServerKind::Http, &host, port, mode, kind)
 }
 
-/// Binds the first port.
+/// Binds the first port, or takes those that systemd passed.
 pub(super) fn construct(server: ServerKind, host: &str, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
-    Ok(Constructed { kind: server, first: PortCore::bind(host, port, kind)?, mode })
+    if !address::means_passed(host, port) {
+        return Ok(Constructed { kind: server, first: PortCore::bind(host, port, kind)?, others: Vec::new(), mode });
+    }
+    let mut others = PortCore::passed()?;
+    let first = others.remove(0);
+    Ok(Constructed { kind: server, first, others, mode })
 }
 
 /// What `$ports` is to hold. Objects that stand there stay: programs keep and compare them.

@@ -369,6 +369,8 @@ pub(crate) fn second_fields(config: &mut apus_net::Config) {
     config.lenient = true;
     config.explains = false;
     config.store_files = true;
+    // What is all there is coded as a whole, and its head tells how long it is.
+    config.http_compression.iter_mut().for_each(|coding| coding.told = 512 << 10);
     // Where files have a limit of their own, that of whole messages is not for forms with files.
     config.refuses_large_files = config.max_file > 0;
     if config.max_file > 0 {

@@ -25,7 +25,7 @@ use crate::handling::Handling;
 use crate::last_error;
 use crate::runtime::State;
 use crate::swoole::{self, There};
-use crate::wait::{may_wait, wait};
+use crate::wait::{Deadline, may_wait, wait};
 
 /// PHP behind one datagram port.
 pub(super) struct PhpPackets {
@@ -169,7 +169,9 @@ pub(super) fn send(
             return Ok(last_error::fail(i64::from(libc::EAGAIN)));
         }
         let ready = std::future::poll_fn(|cx| socket.poll_sendable(cx));
-        if !matches!(wait(&state, Wait::Outside("Server::sendto()"), ready)?, Some(Ok(()))) {
+        let limit = state.settings.borrow().socket_write_timeout;
+        let ready = async { Deadline::after(limit.get()).keep(ready).await };
+        if !matches!(wait(&state, Wait::Outside("Server::sendto()"), ready)?, Some(Some(Ok(())))) {
             return Ok(last_error::fail(i64::from(libc::EAGAIN)));
         }
     }

@@ -11,7 +11,8 @@ use apus_net::tls::ServerTls;
 use apus_net::{Connections, FRAMINGS, Gate};
 use apus_options::client::socket::Bytes;
 use apus_options::{Kind, Settings};
-use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
+use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram, take_passed};
+use apus_zend::engine::ClassEntry;
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Callable, Raise, Value, descriptor, engine, native};
 
@@ -314,14 +315,35 @@ impl PortCore {
             let text = format!("failed to listen server port[{host}:{port}], Error: {why}[{number}]");
             swoole::there(raise, There::Failure(text, number.into()))
         })?;
-        Ok(Self {
+        Ok(Self::over(listener, kind))
+    }
+
+    fn over(listener: Listener, kind: i64) -> Self {
+        Self {
             addr: listener.addr.clone(),
             kind,
             listener: RefCell::new(Some(listener)),
             given: RefCell::default(),
             plan: RefCell::default(),
             callbacks: Callbacks::default(),
-        })
+        }
+    }
+
+    /// Ports over all sockets that systemd passed; none is an error, as there.
+    pub(super) fn passed() -> Result<Vec<Self>, Raise> {
+        let options = BindOptions { reuse_port: ReusePort::Undecided, ..BindOptions::default() };
+        let failed = |text: &str| exception::throw(exception::code::server::BIND, text);
+        let listeners = take_passed(&options).map_err(|error| failed(&error.to_string()))?;
+        if listeners.is_empty() {
+            let text = "failed to add systemd socket";
+            return Err(swoole::there(failed(text), There::Error(ClassEntry::error(), text.to_owned())));
+        }
+        let kind = |listener: &Listener| address::kind_of(&listener.addr, listener.datagram);
+        Ok(listeners
+            .into_iter()
+            .map(|listener| (kind(&listener), listener))
+            .map(|(kind, listener)| Self::over(listener, kind))
+            .collect())
     }
 
     /// A `Socket` of ext/sockets over a copy of the descriptor; false where there is no room for one.

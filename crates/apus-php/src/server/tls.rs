@@ -231,8 +231,9 @@ pub(crate) fn tell_unsealed(fd: i64, peer: (impl Display, u16), error: &io::Erro
 /// The same in the words there.
 pub(crate) fn tell_unsealed_there(fd: i64, ip: &dyn Display, port: u16, error: &io::Error) {
     if let Some((number, why)) = apus_net::tls::unverified(error) {
+        // Of clients that show none nothing is said there.
         return log::there(
-            Level::Notice,
+            if number == 0 { Level::Debug } else { Level::Notice },
             format_args!(
                 "Socket::ssl_verify() (ERRNO {VERIFY_FAILED}): can not verify peer from fd#{fd} with error#{number}: {why}"
             ),

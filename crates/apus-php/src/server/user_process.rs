@@ -13,6 +13,7 @@ use super::class::slot::server as slot;
 use super::core::{ServerCore, ServerHandle, describe};
 use super::{routing, task};
 use crate::process::{ProcessCore, Signals, core_of};
+use crate::swoole;
 
 /// The exit code of a process that met a fatal error: PHP's own.
 const FAILED: i32 = 255;
@@ -47,6 +48,9 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Worker, index:
     server.set_slot(slot::MANAGER_PID, Value::int(i64::from(worker.master_pid)));
     let object = core.users.borrow().get(usize::from(index)).map(Object::share);
     let Some(object) = object else { return FAILED };
+    if core.second {
+        swoole::hear_others();
+    }
     let task_client = task::open(core, server, &worker);
     worker.ready();
     let begin = |coroutine| routing::start_user(core, server, &worker, coroutine);

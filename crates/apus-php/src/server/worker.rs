@@ -1,11 +1,15 @@
 //! A worker: its event loop, from `workerstart` to the last connection.
 
 use std::cell::{Cell, RefCell};
+use std::future::Future as _;
 use std::os::fd::OwnedFd;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
+use apus_coro::{Drive, Wait};
 use apus_net::Control;
 use apus_process::{Command, Listener, Role, Worker, log};
 use apus_zend::object::Object;
@@ -24,7 +28,7 @@ use super::{figures, routing, set_control, stats_file};
 use crate::descriptor;
 use crate::output;
 use crate::preempt;
-use crate::runtime::{Mode, State};
+use crate::runtime::{Mode, PhpSwitch, State};
 use crate::serve::{Dispatcher, Patience};
 use crate::timer::Timers;
 use crate::watchdog;
@@ -91,6 +95,7 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     let mut settings = core.settings.borrow().clone();
     // As the program has set it for coroutines before.
     settings.enable_preemptive_scheduler |= preempt::is_wanted();
+    crate::remembered::inherit(&mut settings);
     // A task worker that runs one task at a time may block: nobody waits for its loop.
     if worker.role != Role::Task || settings.task_enable_coroutine {
         watchdog::start(settings.blocked_loop_warn);
@@ -150,7 +155,7 @@ impl Running {
     }
 
     async fn serve_to_end(self: &Rc<Self>) -> i32 {
-        if !self.call(Event::WorkerStart).await {
+        if !self.begin().await {
             log::error(format_args!("worker {} ends: its workerstart callback failed", self.worker.id));
             return FAILED;
         }
@@ -169,7 +174,10 @@ impl Running {
             self.report(raise);
             return FAILED;
         }
-        self.call(Event::WorkerExit).await;
+        // There it is told where there is something to clear, and again and again while that lasts.
+        if !self.core.second || self.is_busy() {
+            self.call(Event::WorkerExit).await;
+        }
         let patience = self.core.settings.borrow().max_wait_time.saturating_sub(LAST_WORDS);
         let limit = tokio::time::Instant::now() + patience;
         let _ = self.finish_requests(limit).await;
@@ -243,9 +251,15 @@ impl Running {
     /// Lets what the worker waits for end (work done after the answer), as long as it may take to leave. Whether all
     /// ended.
     async fn finish_requests(&self, limit: tokio::time::Instant) -> bool {
+        let told = self.core.second && self.core.callbacks.get(Event::WorkerExit).is_some();
         let ended = async {
+            let mut seen = self.state.engine.stats().switches;
             while self.is_busy() {
                 tokio::time::sleep(LEAVING_POLL).await;
+                if told && self.is_busy() && self.state.engine.stats().switches != seen {
+                    self.call(Event::WorkerExit).await;
+                    seen = self.state.engine.stats().switches;
+                }
             }
         };
         // Those that are left then are cancelled, too.
@@ -336,9 +350,59 @@ impl Running {
         }
     }
 
+    /// Calls workerstart. There a worker serves also while its callback waits: for ever, as some do, or for what only
+    /// its own requests will bring. `false`: it failed.
+    async fn begin(self: &Rc<Self>) -> bool {
+        let (mut drive, ok) = match self.start(Event::WorkerStart) {
+            Ok(begun) => begun,
+            Err(ok) => return ok,
+        };
+        let slow = tokio::time::sleep(SLOW_START);
+        tokio::pin!(slow);
+        let returned = std::future::poll_fn(|cx| {
+            if Pin::new(&mut drive).poll(cx).is_ready() {
+                return Poll::Ready(true);
+            }
+            let waits_for_others = self.core.second && matches!(drive.task().wait(), Wait::Inside(_));
+            if waits_for_others || slow.as_mut().poll(cx).is_ready() { Poll::Ready(false) } else { Poll::Pending }
+        });
+        if returned.await {
+            return ok.get();
+        }
+        if self.core.second {
+            tokio::task::spawn_local(drive);
+        } else {
+            self.tell_slow(Event::WorkerStart);
+            drive.await;
+        }
+        ok.get()
+    }
+
+    fn tell_slow(&self, event: Event) {
+        log::notice(format_args!(
+            "worker {}: the {} callback has not returned for {} s; requests wait for it",
+            self.worker.id,
+            event.name(),
+            SLOW_START.as_secs()
+        ));
+    }
+
     /// Runs a callback in a coroutine to its end. `false`: it threw, or a fatal error ended it.
     async fn call(&self, event: Event) -> bool {
-        let Some(callable) = self.core.callbacks.get(event) else { return true };
+        let (mut drive, ok) = match self.start(event) {
+            Ok(begun) => begun,
+            Err(ok) => return ok,
+        };
+        if tokio::time::timeout(SLOW_START, &mut drive).await.is_err() {
+            self.tell_slow(event);
+            drive.await;
+        }
+        ok.get()
+    }
+
+    /// Begins a callback in a coroutine, and tells whether it has not failed; or it is over, and this is whether.
+    fn start(&self, event: Event) -> Result<(Drive<PhpSwitch>, Rc<Cell<bool>>), bool> {
+        let Some(callable) = self.core.callbacks.get(event) else { return Err(true) };
         let args = [self.server.share().into(), Value::int(i64::from(self.worker.id))];
         let ok = Rc::new(Cell::new(true));
         let flag = Rc::clone(&ok);
@@ -352,24 +416,14 @@ impl Running {
             crate::runtime::Outcome::Gone => flag.set(false),
         });
         let handlers = self.core.handlers(&self.state, self.worker.role).beside_requests();
-        let mut drive = match handlers.begin(callable, args, Some(outcome)) {
-            Ok(Some(drive)) => drive,
-            Ok(None) => return ok.get(),
+        match handlers.begin(callable, args, Some(outcome)) {
+            Ok(Some(drive)) => Ok((drive, ok)),
+            Ok(None) => Err(ok.get()),
             Err(raise) => {
                 self.report(raise);
-                return false;
+                Err(false)
             }
-        };
-        if tokio::time::timeout(SLOW_START, &mut drive).await.is_err() {
-            log::notice(format_args!(
-                "worker {}: the {} callback has not returned for {} s; requests wait for it",
-                self.worker.id,
-                event.name(),
-                SLOW_START.as_secs()
-            ));
-            drive.await;
         }
-        ok.get()
     }
 
     fn report(&self, raise: Raise) {

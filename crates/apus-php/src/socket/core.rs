@@ -15,6 +15,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use apus_client::tls::{TlsOptions, TlsStream};
 use apus_net::proto::framing::{Framing, Scan};
+use apus_zend::Value;
 use bytes::{Buf as _, BytesMut};
 use socket2::{SockAddr, Socket};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
@@ -72,6 +73,8 @@ pub(super) struct Sock {
     pub(super) accepted: Cell<bool>,
     /// Whether a stream of the program's stands for the same connection.
     pub(super) shared: Cell<bool>,
+    /// The stream of PHP's that it is a copy of, which ends with it in code written for Swoole.
+    pub(super) origin: RefCell<Option<Value>>,
     /// Whether reading and writing were shut down, for code written for Swoole.
     ended: Cell<(bool, bool)>,
 }
@@ -105,6 +108,7 @@ impl Sock {
             host: RefCell::new(String::new()),
             accepted: Cell::new(false),
             shared: Cell::new(false),
+            origin: RefCell::new(None),
             ended: Cell::default(),
         })
     }

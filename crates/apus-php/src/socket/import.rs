@@ -51,7 +51,19 @@ fn import_as(stream: Any<'_>, second: bool) -> Result<OrFalse<Object>, Raise> {
         return Ok(OrFalse(None));
     };
     sock.shared.set(true);
+    if second {
+        sock.origin.replace(Some(stream.value()));
+    }
     wrap(&Rc::new(sock), second).map(|socket| OrFalse(Some(socket)))
+}
+
+/// Closes a stream, unless that is done.
+pub(super) fn close_stream(stream: Value) -> Result<(), Raise> {
+    let is_open = Callable::named("is_resource")?.call(&[stream.share()])?;
+    if matches!(is_open.view(), View::Bool(true)) {
+        drop(Callable::named("fclose")?.call(&[stream])?);
+    }
+    Ok(())
 }
 
 /// A socket over a descriptor of its own for what `fd` stands for: each side closes its own.

@@ -15,7 +15,7 @@ use super::address::{self, has_ports, to_array};
 use super::core::Sock;
 use super::descriptor::Way;
 use super::fault::{Fault, Outcome, Slots, whole_or_end};
-use super::import::{import, import_second};
+use super::import::{close_stream, import, import_second};
 use super::object::{
     AnyLength, Direction, Extent, FilePath, Length, Port, answer, answer_part, bytes, count, done, name_of,
 };
@@ -557,6 +557,9 @@ pub(super) fn close(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
     }
     socket.sock.close(libc::ECANCELED);
     socket.object.set_slot(FD, Value::int(-1));
+    if let Some(stream) = socket.sock.origin.take() {
+        close_stream(stream)?;
+    }
     if waited_for {
         crate::wait::let_go_on_there(&socket.object)?;
     }

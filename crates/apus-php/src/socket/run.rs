@@ -15,6 +15,7 @@ use super::core::Sock;
 use super::descriptor::{Descriptor, Pace, Way};
 use super::direction::Claim;
 use super::fault::{Fault, Outcome};
+use crate::holder;
 use crate::runtime::State;
 use crate::swoole::{self, There};
 use crate::wait::{Deadline, Timeout, expect_suspendable, wait};
@@ -87,17 +88,15 @@ fn time_limit(sock: &Sock, caller: &Caller, span: Span, given: Timeout) -> Optio
 
 /// What the engine's settings say.
 fn usual_limit(caller: &Caller, span: Span) -> Option<Duration> {
-    let (connect, io) = match caller {
-        Caller::Coroutine(state, _) => {
-            let settings = state.settings.borrow();
-            (settings.socket_connect_timeout, settings.socket_timeout)
-        }
-        Caller::Outside => {
-            let settings = apus_options::Settings::default();
-            (settings.socket_connect_timeout, settings.socket_timeout)
-        }
+    let of = |settings: &apus_options::Settings| match span {
+        Span::Connect => settings.socket_connect_timeout,
+        Span::Read => settings.socket_read_timeout.or(settings.socket_timeout),
+        Span::Write => settings.socket_write_timeout.or(settings.socket_timeout),
     };
-    if span == Span::Connect { connect.get() } else { io.get() }
+    match caller {
+        Caller::Coroutine(state, _) => of(&state.settings.borrow()).get(),
+        Caller::Outside => of(&apus_options::Settings::default()).get(),
+    }
 }
 
 /// A caller that uses one direction of a socket until it is done.
@@ -123,6 +122,9 @@ impl<'a> Session<'a> {
                 direction.owner(),
                 caller.id(),
             );
+            if let Some(task) = State::existing().and_then(|state| state.engine.find(direction.owner())) {
+                holder::note(&text, &task);
+            }
             swoole::there(raise, There::Error(swoole::error_class(), text))
         })?;
         let deadline = Deadline::after(time_limit(sock, &caller, kind.span, timeout));

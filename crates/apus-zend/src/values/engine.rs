@@ -309,6 +309,12 @@ pub fn can_switch() -> bool {
     unsafe { sys::apus_can_switch() }
 }
 
+/// Whether PHP ends the request: it has begun with calling shutdown functions.
+pub fn is_shutting_down() -> bool {
+    // SAFETY: reads a flag.
+    unsafe { sys::apus_is_shutting_down() }
+}
+
 /// Enters other code from code that may not be suspended itself: a destructor, the cycle collector. `None` at shutdown
 /// and in the compiler, from where none may be entered.
 pub fn entering_from_blocked<T>(enter: impl FnOnce() -> T) -> Option<T> {
@@ -358,6 +364,14 @@ pub fn remove_uploaded_file(path: &[u8]) {
 pub fn ini(name: &str) -> Option<String> {
     // SAFETY: the name is only compared; the shim hands over a reference.
     let value = NonNull::new(unsafe { sys::apus_ini(name.as_ptr().cast(), name.len()) })?;
+    // SAFETY: as above.
+    Some(unsafe { PhpString::from_raw(value) }.to_text())
+}
+
+/// The text of a constant, if there is one of this name and it is a text.
+pub fn constant(name: &str) -> Option<String> {
+    // SAFETY: the name is only compared; the shim hands over a reference.
+    let value = NonNull::new(unsafe { sys::apus_constant_text(name.as_ptr().cast(), name.len()) })?;
     // SAFETY: as above.
     Some(unsafe { PhpString::from_raw(value) }.to_text())
 }

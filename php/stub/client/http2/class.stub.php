@@ -133,7 +133,6 @@ class Client
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
-     * @rust super::recv
      */
     public function read(float $timeout = 0): \Apus\Http2\Response|false {}
 

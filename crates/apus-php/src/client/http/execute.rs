@@ -107,9 +107,12 @@ fn expect_free(client: &HttpClient, state: &State, (name, what): (&'static str, 
 }
 
 /// Takes the connection and makes a job of the request.
-fn job(client: &HttpClient, state: &State, request: Request) -> Job {
+fn job(object: &Object, client: &HttpClient, state: &State, request: Request) -> Job {
     let websocket = request.websocket.is_some();
-    let options = Rc::new(settings::http(&client.settings.borrow(), state, websocket));
+    let mut options = settings::http(&client.settings.borrow(), state, websocket);
+    // There a program sees that the server closed the connection, and decides itself.
+    options.repeats = object.name_there().is_none();
+    let options = Rc::new(options);
     // A kept connection may be one to the proxy itself; a WebSocket needs one through it.
     let usable = !(websocket && options.connect.proxy.is_some());
     let connection = client.connection.borrow_mut().take().filter(|_| usable);
@@ -150,7 +153,7 @@ pub(super) fn exchange(
     let closing = Rc::clone(&client.closing);
     // Made here, not when first polled: a close() before that counts, too.
     let mut closed = pin!(closing.notified());
-    let mut running = pin!(run(job(client, state, request)));
+    let mut running = pin!(run(job(object, client, state, request)));
     let give = |piece: &[u8]| {
         let Some(writer) = &writer else { return Ok(()) };
         let given = Value::string(piece).and_then(|data| writer.call(&[object.share().into(), data]));
@@ -218,7 +221,7 @@ fn execute_path(me: &Me<'_>, path: &[u8], names: (&'static str, &'static str)) -
     clear(object)?;
     request::forget(object);
     if client.defer.get() {
-        let mut job = job(client, &state, request);
+        let mut job = job(object, client, &state, request);
         // There the time of a deferred request is that of recv().
         if object.is_second(&CLIENT_CLASS) {
             Rc::make_mut(&mut job.options).timeout = None;

@@ -168,7 +168,8 @@ fn connect(me: Me<'_>) -> Result<bool, Raise> {
         return Ok(false);
     }
     me.drop_connection();
-    let options = settings::http2(&me.settings.borrow(), &state);
+    let mut options = settings::http2(&me.settings.borrow(), &state);
+    options.pieces = me.object.is_second(&CLIENT_CLASS);
     let endpoint = me.endpoint.clone();
     let made = during(&me, &state, NAMES.0, None, async move { Http2::connect(&endpoint, options).await });
     drop(in_use);
@@ -197,12 +198,26 @@ fn write(me: Me<'_>, id: i64, data: Any<'_>, end: bool) -> Result<bool, Raise> {
 }
 
 fn recv(me: Me<'_>, timeout: Timeout) -> Result<OrFalse<Object>, Raise> {
-    const NAMES: (&str, &str) = ("Coroutine\\Http2\\Client::recv()", "recv()");
-    let state = begin(NAMES.0)?;
-    let in_use = me.receiving.enter(&state, NAME, NAMES.1)?;
-    let Some(connection) = connection(&me)? else { return Ok(OrFalse(None)) };
+    receive(&me, timeout, ("Coroutine\\Http2\\Client::recv()", "recv()"), false)
+}
+
+/// There it gives an answer in the pieces in which it comes, whatever its request said.
+fn read(me: Me<'_>, timeout: Timeout) -> Result<OrFalse<Object>, Raise> {
+    let second = me.object.is_second(&CLIENT_CLASS);
+    receive(&me, timeout, ("Coroutine\\Http2\\Client::read()", "read()"), second)
+}
+
+fn receive(
+    me: &Me<'_>,
+    timeout: Timeout,
+    names: (&'static str, &'static str),
+    by_piece: bool,
+) -> Result<OrFalse<Object>, Raise> {
+    let state = begin(names.0)?;
+    let in_use = me.receiving.enter(&state, NAME, names.1)?;
+    let Some(connection) = connection(me)? else { return Ok(OrFalse(None)) };
     let limit = timeout.limit_or(|| settings::reading(&me.settings.borrow(), &state));
-    let answer = during(&me, &state, NAMES.0, limit, connection.receive());
+    let answer = during(me, &state, names.0, limit, connection.receive(by_piece));
     drop(in_use);
     me.object.set_slot(slot::SERVER_LAST_STREAM_ID, Value::int(i64::from(connection.last_answered())));
     let second = me.object.is_second(&CLIENT_CLASS);

@@ -97,6 +97,8 @@ pub(crate) struct PoolCore {
     pub(super) me: Cell<usize>,
     /// In a worker: it is to take no more messages.
     pub(super) leaving: Cell<bool>,
+    /// In a worker: whether it had something to wait for when it was to end.
+    pub(super) waited: Cell<bool>,
     /// In a worker: the descriptor through which it tells the master that it leaves the pool.
     pub(super) orders: Cell<RawFd>,
     /// Answers being written to those who sent messages over a socket, by coroutine; -1 outside of one.
@@ -137,6 +139,7 @@ impl PoolCore {
             queue: RefCell::new(None),
             me: Cell::new(0),
             leaving: Cell::new(false),
+            waited: Cell::new(false),
             orders: Cell::new(-1),
             answers: RefCell::default(),
         })

@@ -88,6 +88,12 @@ impl Receiver {
             let bytes = loop {
                 let Ok(mut ready) = watched.readable().await else { return };
                 let Ok(Some(end)) = worker::own_end(&self.core) else { return self.report() };
+                if end.is_awaited() {
+                    // The program reads its pipe itself: what comes next is for that.
+                    drop(end);
+                    self.state.alarm.sleep(PAUSES.1).await;
+                    continue;
+                }
                 match worker::take_from(&end) {
                     Ok(Ok(bytes)) => break bytes,
                     Ok(Err(libc::EAGAIN)) => ready.clear_ready(),

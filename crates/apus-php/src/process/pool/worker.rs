@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::os::fd::AsRawFd as _;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -24,9 +24,13 @@ use crate::process::pipe::{End, Patience, Side};
 use crate::process::signals::{self, Action};
 use crate::process::sys::block;
 use crate::runtime::State;
+use crate::timer::Timers;
 
 /// What is kept of `max_wait_time` for cancelled coroutines and for workerstop, at most.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How often a worker that is to end is looked at.
+const LEAVING_POLL: Duration = Duration::from_millis(10);
 
 /// Runs in the forked child until the worker is to end: the exit code.
 pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32, Raise> {
@@ -209,6 +213,10 @@ fn with_coroutines(
     if let Some(callable) = callable {
         state.go(callable.share(), args, None)?;
     }
+    state.run_to_end()?;
+    if core.waited.get() {
+        tell_exit(&state, core, object);
+    }
     state.run_to_end()
 }
 
@@ -219,14 +227,42 @@ fn leave(core: &Rc<PoolCore>, object: &Object, receiver: Option<&tokio::task::Jo
     if let Some(receiver) = receiver {
         receiver.abort();
     }
-    if let Some(callable) = core.callback(Event::WorkerExit) {
-        let args = [object.share().into(), Value::int(core.me.get() as i64)];
-        Handlers::new(&state, true).notify(callable.share(), args);
+    if object.name_there().is_some() && is_busy(&state) {
+        core.waited.set(true);
+        drop(state.spawn(tell_again(Rc::downgrade(&state), Rc::clone(core), object.share())));
     }
+    tell_exit(&state, core, object);
     if held {
         state.engine.release();
     }
     end_in_time(&state, core.patience.get());
+}
+
+/// Tells workerexit.
+fn tell_exit(state: &Rc<State>, core: &PoolCore, object: &Object) {
+    if let Some(callable) = core.callback(Event::WorkerExit) {
+        let args = [object.share().into(), Value::int(core.me.get() as i64)];
+        Handlers::new(state, true).notify(callable.share(), args);
+    }
+}
+
+fn is_busy(state: &Rc<State>) -> bool {
+    state.engine.live() > 0 || Timers::of(state).len() > 0
+}
+
+/// There it is told again and again while the worker has something to wait for, and once more when that is over.
+async fn tell_again(state: Weak<State>, core: Rc<PoolCore>, object: Object) {
+    let mut seen = None;
+    loop {
+        let Some(state) = state.upgrade() else { return };
+        let switches = state.engine.stats().switches;
+        if is_busy(&state) && seen.is_some_and(|seen| seen != switches) {
+            tell_exit(&state, &core, &object);
+        }
+        seen = Some(state.engine.stats().switches);
+        drop(state);
+        tokio::time::sleep(LEAVING_POLL).await;
+    }
 }
 
 /// Coroutines that have not ended when most of the time is over are cancelled, so that their `finally` blocks and the
