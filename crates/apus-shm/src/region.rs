@@ -95,6 +95,20 @@ impl Region {
         unsafe { self.start.add(offset).cast::<T>().as_ref() }
     }
 
+    /// Has the processor fetch the line at an offset, to write to it, and goes on meanwhile. A hint: what is not mapped
+    /// is not fetched.
+    #[inline]
+    pub(crate) fn fetch(&self, offset: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if offset < self.size {
+            use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+            // SAFETY: inside the mapping; reads and writes nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_ET0>(self.start.add(offset).as_ptr().cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = offset;
+    }
+
     /// `count` values from an offset on.
     ///
     /// # Panics

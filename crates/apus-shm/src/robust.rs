@@ -15,12 +15,16 @@
 use std::cell::UnsafeCell;
 use std::io;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::region::Shared;
 
 /// How long a waiter sleeps at most before it looks whether the mutex is free after all.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How often who finds it held looks before sleeping, some microseconds: most holders are done by then, and sleeping
+/// takes longer, for both.
+const LOOKS: u32 = 64;
 
 unsafe extern "C" {
     /// glibc 2.30. By the clock that nobody sets: a wait until a time of day could become one of hours.
@@ -34,7 +38,7 @@ unsafe extern "C" {
 /// The mutex. [`init`](Self::init) before the first fork; held for microseconds and never across a wait or a call into
 /// PHP.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct RobustMutex(UnsafeCell<libc::pthread_mutex_t>);
 
 // SAFETY: the C library's type for this very use; all-zero is its plain mutex, which is valid, though not robust before
@@ -68,10 +72,31 @@ impl RobustMutex {
     pub fn lock(&self, repair: impl FnOnce()) -> Guard<'_> {
         // SAFETY: initialised by `init`; lives in a mapping that is there as long as self.
         let mut code = unsafe { libc::pthread_mutex_trylock(self.0.get()) };
+        if code == libc::EBUSY {
+            code = self.look();
+        }
         while matches!(code, libc::EBUSY | libc::ETIMEDOUT) {
             code = self.wait();
         }
         self.held(code, repair)
+    }
+
+    /// Takes it as soon as it looks free, without a wait.
+    #[cold]
+    fn look(&self) -> libc::c_int {
+        // SAFETY: the C library's mutex begins with the futex, which the kernel and the library change as a whole.
+        let futex = unsafe { AtomicU32::from_ptr(self.0.get().cast()) };
+        for _ in 0..LOOKS {
+            std::hint::spin_loop();
+            if futex.load(Relaxed) == 0 {
+                // SAFETY: as in `lock`.
+                let code = unsafe { libc::pthread_mutex_trylock(self.0.get()) };
+                if code != libc::EBUSY {
+                    return code;
+                }
+            }
+        }
+        libc::EBUSY
     }
 
     /// Waits for it, but not for long.
@@ -138,8 +163,6 @@ impl Drop for Guard<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
     use super::*;
     use crate::region::Region;
 

@@ -98,11 +98,12 @@ pub(super) fn row_array(shape: &Shape, buffer: &RowBuffer) -> Result<Array, Rais
 fn write(table: &TableObject, key: RowKey<'_>, row: ArrayView<'_>, mode: Mode) -> Result<bool, Raise> {
     let key = table.expect_key(key)?;
     let live = table.live()?;
+    let aim = live.table.aim(key);
     let texts = Texts::default();
     let mut elements = Elements::new();
     let mut cells = Cells::new();
     cells.fill(&live, row, &mut elements, &texts)?;
-    live.table.set(key, cells.as_slice(), mode).map_err(raise)
+    live.table.set_at(&aim, cells.as_slice(), mode).map_err(raise)
 }
 
 pub(super) fn set(table: &TableObject, key: RowKey<'_>, row: ArrayView<'_>) -> Result<bool, Raise> {

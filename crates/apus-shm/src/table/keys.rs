@@ -29,6 +29,13 @@ pub(super) struct Spot<'k> {
     seed: u64,
 }
 
+/// A key whose row is to be changed, on its way: what tells of the row is being fetched already.
+#[derive(Debug, Clone, Copy)]
+pub struct Aim<'k> {
+    pub(super) key: Key<'k>,
+    pub(super) spot: Option<Spot<'k>>,
+}
+
 /// A row that was found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
@@ -56,6 +63,39 @@ impl Store {
         }
     }
 
+    /// What is needed to change a key's row, with the lock and the bucket on their way to the processor.
+    #[inline]
+    pub(super) fn aim<'k>(&self, key: Key<'k>) -> Aim<'k> {
+        let spot = self.spot(key);
+        if let Some(spot) = &spot {
+            self.region().fetch(self.segment_at(spot.segment));
+            match self.plan.finder {
+                Finder::Texts { .. } => {
+                    if let Some(bucket) = self.bucket_at(spot.segment, spot.hash) {
+                        self.region().fetch(bucket);
+                    }
+                }
+                Finder::Ids { bits, .. } => {
+                    if let Key::Id(id) = key {
+                        self.region().fetch(bits + (id >> 6) as usize * 8);
+                    }
+                }
+            }
+        }
+        Aim { key, spot }
+    }
+
+    /// The same of the first row of its bucket, before its partition is locked: it is held for less time then.
+    #[inline]
+    pub(super) fn fetch_row(&self, spot: &Spot<'_>) {
+        if let Finder::Texts { heads, stride, .. } = self.plan.finder
+            && let Some(bucket) = self.bucket_at(spot.segment, spot.hash)
+            && let Some(row) = self.region().at::<AtomicU32>(bucket).load(Relaxed).checked_sub(1)
+        {
+            self.region().fetch(heads + row as usize * stride);
+        }
+    }
+
     /// Whether the table's contents were replaced by others, hashed otherwise, since the spot was found.
     #[inline]
     fn moved(&self, spot: &Spot<'_>) -> bool {
@@ -65,18 +105,17 @@ impl Store {
     /// What a change of this key's row needs. None: no row can have this key.
     #[inline]
     pub(super) fn writer_of<'k>(&self, key: Key<'k>) -> Option<(Spot<'k>, Writer<'_>)> {
-        self.writer_by(key, Self::writer)
+        self.writer_at(self.spot(key)?, Self::writer)
     }
 
-    /// The same, of a kind.
+    /// The same for a spot that was found already, of a kind.
     #[inline]
-    pub(super) fn writer_by<'s, 'k>(
+    pub(super) fn writer_at<'s, 'k>(
         &'s self,
-        key: Key<'k>,
+        mut spot: Spot<'k>,
         kind: impl Fn(&'s Self, usize) -> Writer<'s>,
     ) -> Option<(Spot<'k>, Writer<'s>)> {
         loop {
-            let spot = self.spot(key)?;
             let writer = kind(self, spot.segment);
             if self.coded && self.head().torn.load(Relaxed) != 0 {
                 drop(writer);
@@ -84,6 +123,7 @@ impl Store {
             } else if !self.moved(&spot) {
                 return Some((spot, writer));
             }
+            spot = self.spot(spot.key)?;
         }
     }
 

@@ -60,6 +60,7 @@ pub use bulk::{Loaded, ROW_LONGEST};
 pub use bulk_csv::CsvOptions;
 pub use bulk_json::JsonOptions;
 pub use error::TableError;
+pub use keys::Aim;
 pub use query::{Bounds, KeyList, RowView, Window};
 pub use schema::{
     COLUMNS_MOST, Cell, Column, Delta, IDS_MOST, INDEX_COLUMNS_MOST, INDEXES_MOST, Index, KEY_LONGEST, Key, Keys, Kind,

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::cells::signed;
 use super::encode::{Coded, Encoded, no_column, out_of_range, truncated, wrong_type};
 use super::heap;
-use super::keys::{Found, Spot, bad_key};
+use super::keys::{Aim, Found, Spot, bad_key};
 use super::schema::{Cell, Delta, Key, Kind, Mode, RowBuffer};
 use super::segment::Segment;
 use super::store::{Store, Writer};
@@ -26,14 +26,28 @@ impl Table {
     /// Sets cells of a row; a new row's other cells are 0 or empty. False: with [`Mode::Insert`], the row is there
     /// already; with [`Mode::Update`], it is not there.
     pub fn set(&self, key: Key<'_>, cells: &[(usize, Cell<'_>)], mode: Mode) -> Result<bool, TableError> {
+        self.set_at(&self.aim(key), cells, mode)
+    }
+
+    /// Begins to look for a key's row, which takes its time in memory, before its cells are known.
+    #[inline]
+    pub fn aim<'k>(&self, key: Key<'k>) -> Aim<'k> {
+        self.store.aim(key)
+    }
+
+    /// The same as [`set`](Self::set).
+    pub fn set_at(&self, aim: &Aim<'_>, cells: &[(usize, Cell<'_>)], mode: Mode) -> Result<bool, TableError> {
         let store = &self.store;
         let mut encoded = Encoded::empty();
         encoded.take(store, cells)?;
-        if mode != Mode::Insert && store.update_lightly(key, &mut encoded)? {
+        let bad = || bad_key(aim.key, store.schema().keys);
+        let spot = aim.spot.ok_or_else(bad)?;
+        store.fetch_row(&spot);
+        if mode != Mode::Insert && store.update_lightly(spot, &mut encoded)? {
             return Ok(true);
         }
         loop {
-            let Some((spot, writer)) = store.writer_of(key) else { return Err(bad_key(key, store.schema().keys)) };
+            let (spot, writer) = store.writer_at(spot, Store::writer).ok_or_else(bad)?;
             let outcome = match store.find(&spot) {
                 Some(_) if mode == Mode::Insert => Outcome::Done(false),
                 None if mode == Mode::Update => Outcome::Done(false),
@@ -103,10 +117,14 @@ impl Table {
         let store = &self.store;
         let Some(place) = store.plan.places.get(column) else { return Err(no_column(column)) };
         let light = !store.indexed(column);
+        let bad = || bad_key(key, store.schema().keys);
+        let at = store.aim(key).spot.ok_or_else(bad)?;
+        store.fetch_row(&at);
         loop {
-            let there = light && store.spot(key).is_some_and(|spot| store.find(&spot).is_some());
-            let writer = if there { store.writer_by(key, Store::light_writer) } else { store.writer_of(key) };
-            let Some((spot, writer)) = writer else { return Err(bad_key(key, store.schema().keys)) };
+            let there = light && store.find(&at).is_some();
+            let writer =
+                if there { store.writer_at(at, Store::light_writer) } else { store.writer_at(at, Store::writer) };
+            let (spot, writer) = writer.ok_or_else(bad)?;
             let found = store.find(&spot);
             let word = found.map_or(0, |found| store.raw(found.row, column));
             let (word, cell) = sum(store, column, word, delta)?;
@@ -216,12 +234,15 @@ impl Store {
     /// Changes cells of a row that is there, with the lock of its partition alone. False: nothing was done, because it
     /// is not there, or a cell of an index would change.
     #[inline]
-    fn update_lightly(&self, key: Key<'_>, encoded: &mut Encoded<'_>) -> Result<bool, TableError> {
-        let other = encoded.all().iter().any(|coded| !self.indexed(coded.column));
-        if self.orders.is_empty() || !other || self.spot(key).and_then(|spot| self.find(&spot)).is_none() {
+    fn update_lightly(&self, spot: Spot<'_>, encoded: &mut Encoded<'_>) -> Result<bool, TableError> {
+        if self.orders.is_empty() {
             return Ok(false);
         }
-        let Some((spot, writer)) = self.writer_by(key, Self::light_writer) else { return Ok(false) };
+        let other = encoded.all().iter().any(|coded| !self.indexed(coded.column));
+        if !other || self.find(&spot).is_none() {
+            return Ok(false);
+        }
+        let Some((spot, writer)) = self.writer_at(spot, Self::light_writer) else { return Ok(false) };
         let Some(found) = self.find(&spot) else { return Ok(false) };
         let indexed = |coded: &&Coded<'_>| self.indexed(coded.column);
         if encoded.all().iter().filter(indexed).any(|coded| self.differs(spot.segment, found.row, coded)) {

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Orderin
 use super::heap::CLASSES;
 use crate::{RobustMutex, Shared};
 
+/// Bytes that go from core to core at once.
+const LINE: usize = 64;
 /// Bytes from one segment to the next.
 pub(super) const SEGMENT: usize = 1024;
 /// Changes that one transaction can hold: far more than one row of 128 columns and 16 indexes needs.
@@ -32,9 +34,12 @@ pub(super) const AFTER: u64 = 2;
 #[derive(Debug)]
 #[repr(C, align(1024))]
 pub(super) struct Segment {
+    // The first line is all that a change of one cell writes beside the cell: it goes from core to core whole.
     pub(super) mutex: RobustMutex,
     /// Odd while a change is being applied.
     pub(super) sequence: AtomicU64,
+    /// Changes of rows since the table was made, for `stats()` only.
+    pub(super) updates: AtomicU64,
     /// Entries of the journal that count: more than none means that a change was begun and not completed.
     pub(super) logged: AtomicU64,
     /// [`IDLE`] or [`BUSY`].
@@ -51,7 +56,6 @@ pub(super) struct Segment {
     pub(super) heap_end: AtomicU64,
     /// Counts for `stats()` only.
     pub(super) inserts: AtomicU64,
-    pub(super) updates: AtomicU64,
     pub(super) removes: AtomicU64,
     pub(super) conflicts: AtomicU64,
     pub(super) deepest: AtomicU64,
@@ -63,6 +67,7 @@ pub(super) struct Segment {
 unsafe impl Shared for Segment {}
 
 const _: () = assert!(size_of::<Segment>() == SEGMENT);
+const _: () = assert!(offset_of!(Segment, logged) < LINE);
 
 /// What there is once a table, at the start of its region.
 #[derive(Debug)]

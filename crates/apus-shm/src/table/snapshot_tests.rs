@@ -68,6 +68,33 @@ fn what_comes_back_is_what_was_saved() {
     }
 }
 
+/// Its hash is of another seed then, and may mean another partition.
+#[test]
+fn an_aim_is_taken_anew_when_the_contents_were_replaced() {
+    let folder = Folder::new("aim");
+    let (keys, layout) = FORMS[1];
+    let made = || Table::new(schema(keys, layout)).unwrap();
+    let key = |at: u32| format!("a key {at}");
+    // A column that no index has: the way that takes one lock.
+    let value = |at: u32| [(5, Cell::Int(i64::from(at % 100)))];
+    let saved = made();
+    (0..200).for_each(|at| assert!(saved.set(Key::Text(key(at).as_bytes()), &value(at), Mode::Insert).unwrap()));
+    saved.save(&file(&folder)).unwrap();
+    let table = made();
+    for at in 0..200 {
+        let key = key(at);
+        let aim = table.aim(Key::Text(key.as_bytes()));
+        table.restore(&file(&folder)).unwrap();
+        assert!(table.set_at(&aim, &value(at + 1), Mode::Update).unwrap(), "{key}");
+        assert!(!table.set_at(&aim, &value(at), Mode::Insert).unwrap(), "{key}");
+        let mut row = RowBuffer::new();
+        assert!(table.get(Key::Text(key.as_bytes()), &[5], &mut row));
+        assert_eq!(row.cell(0), value(at + 1)[0].1);
+        table.clear();
+    }
+    table.check().unwrap();
+}
+
 #[test]
 fn deferred_indexes_come_back_deferred() {
     let folder = Folder::new("deferred");

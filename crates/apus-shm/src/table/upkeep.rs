@@ -11,7 +11,7 @@ use super::{Table, TableError, hash};
 use crate::Region;
 
 /// Raised whenever the layout of a table's memory changes: a snapshot of another one is refused.
-const LAYOUT_VERSION: u64 = 1;
+const LAYOUT_VERSION: u64 = 2;
 const PAGE: usize = 4096;
 /// Blocks of ids that are this near to each other are one range.
 const NEAR: u32 = 16;
