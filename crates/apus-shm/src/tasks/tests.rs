@@ -255,15 +255,22 @@ fn work(task_queue: &TaskQueue, slot: usize) {
     }
 }
 
-/// Hands over so many tasks, and leaves when each has been answered once.
-fn send(task_queue: &TaskQueue, slot: usize, count: usize, answered: &AtomicU64) {
+/// Fewer kills are no storm.
+const KILLS: u64 = 20;
+
+/// Hands over so many tasks, more until there have been enough kills, and leaves when each has been answered once.
+fn send(task_queue: &TaskQueue, slot: usize, count: usize, answered: &AtomicU64, kills: &AtomicU64) {
     let watch = Watch::new(task_queue.notifier(slot)).unwrap();
     let (mut open, mut random, mut sent) = (HashMap::new(), slot as u64, 0);
-    while sent < count || !open.is_empty() {
+    loop {
+        let goes_on = sent < count || kills.load(SeqCst) <= KILLS;
+        if !goes_on && open.is_empty() {
+            return;
+        }
         let bytes = payload(&mut random);
         let when = if random >> 58 == 3 { When::After(Duration::from_micros(random >> 54)) } else { When::Now };
         let order = Order { sender: slot, interest: true, when, priority: (random >> 20) as usize % 3, ..NOW };
-        let full = if sent < count {
+        let full = if goes_on {
             match task_queue.submit(&order, &bytes) {
                 Ok(id) => {
                     sent += 1;
@@ -280,23 +287,24 @@ fn send(task_queue: &TaskQueue, slot: usize, count: usize, answered: &AtomicU64)
             assert!(report.kind == DIED || report.payload == bytes, "kind {}", report.kind);
             answered.fetch_add(1, SeqCst);
         }
-        if full && (sent < count || !open.is_empty()) {
+        if full && (goes_on || !open.is_empty()) {
             watch.wait(None, None).unwrap();
         }
     }
 }
 
 /// Two senders, four workers of which one is killed every moment, and a sender that is killed as well.
-fn storm(count: usize) -> usize {
+fn storm(count: usize) -> u64 {
     let task_queue: &'static TaskQueue = Box::leak(Box::new(TaskQueue::new(256 << 10, SLOTS, 4).unwrap()));
     let answered: &'static [AtomicU64] = map(SLOTS).unwrap();
+    let kills: &'static AtomicU64 = &map(1).unwrap()[0];
     let start = |slot: usize| match slot {
-        0..SENDERS => process(|| send(task_queue, slot, count, &answered[slot])),
-        6 => process(|| send(task_queue, slot, usize::MAX, &answered[slot])),
+        0..SENDERS => process(|| send(task_queue, slot, count, &answered[slot], kills)),
+        6 => process(|| send(task_queue, slot, usize::MAX, &answered[slot], kills)),
         _ => process(|| work(task_queue, slot)),
     };
     let mut pids: Vec<i32> = (0..SLOTS).map(start).collect();
-    let (mut random, mut kills, begun) = (1u64, 0, Instant::now());
+    let (mut random, begun) = (1u64, Instant::now());
     let mut left = SENDERS;
     while left > 0 {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -311,7 +319,7 @@ fn storm(count: usize) -> usize {
         assert_eq!(ended(pids[slot], 0), Some(false), "slot {slot} had ended by itself");
         task_queue.bury(slot, |_| None);
         pids[slot] = start(slot);
-        kills += 1;
+        kills.fetch_add(1, SeqCst);
         for pid in pids.iter_mut().take(SENDERS) {
             if *pid != 0
                 && let Some(good) = ended(*pid, libc::WNOHANG)
@@ -337,13 +345,13 @@ fn storm(count: usize) -> usize {
     let left = task_queue.stats();
     assert_eq!((left.running, left.waiting, left.report_bytes), (0, 0, 0));
     assert!(left.delayed > 0 || left.task_bytes == 0, "{left:?}");
-    kills
+    kills.load(SeqCst)
 }
 
 #[test]
 fn kills_at_any_instruction_lose_no_task_and_hang_nobody() {
     let kills = storm(5_000);
-    assert!(kills > 20, "{kills} kills are no storm");
+    assert!(kills > KILLS, "{kills} kills are no storm");
 }
 
 /// `cargo test --release -p apus-shm --lib -- --ignored --nocapture many_kills`
