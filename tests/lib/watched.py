@@ -199,7 +199,7 @@ def blind(watcher, folder, loaded):
         folder,
         watcher.environment(log),
     )
-    return "" if "apus_zval_copy" in errors(watcher, log) else output or "nothing"
+    return "" if "apus_zend::values" in errors(watcher, log) else output or "nothing"
 
 
 def main():
