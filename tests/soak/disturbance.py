@@ -123,12 +123,14 @@ def anonymous(pid):
 
 
 def pss(pid):
-    """Bytes of a process, what it shares counted in parts; 0 when it is gone."""
+    """Bytes of a process, what it shares counted in parts; 0 when it is gone. Without shared memory, whose size is fixed:
+    of a queue each page is resident once the queue has come round to it, however long that takes."""
     try:
         lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
         return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
+    parts = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss")}
+    return parts.get("Pss", 0) - parts.get("Pss_Shmem", 0)
 
 
 def counted(soak, options):
