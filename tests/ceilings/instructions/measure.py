@@ -72,7 +72,7 @@ Apus\\Coroutine\\run(function () use ($n) {
 
     def run(folder, pieces):
         subprocess.run([*callgrind(folder), php(), "-n", "-d", f"extension={module()}", "-r", code, str(pieces)], check=True)
-    return {"instructions a resume() and yield()": (per_piece(run, 1_000, 11_000), 1_150)}
+    return {"instructions a resume() and yield()": (per_piece(run, 1_000, 11_000), 980)}
 
 
 def hello():
@@ -127,7 +127,7 @@ def echo():
                 if stream.read(len(answer)) != answer:
                     raise AssertionError("another answer")
             server.stop()
-    return {"instructions a message": (per_piece(run, 200, 2_200), 9_300)}
+    return {"instructions a message": (per_piece(run, 200, 2_200), 8_900)}
 
 
 MEASURES = {f.__name__: f for f in (switch, hello, stream, echo)}
