@@ -18,11 +18,11 @@ Swoole\Event::wait();
 Fatal error: Uncaught Swoole\Error: Socket#%d has already been bound to another coroutine#2, reading of the same socket in coroutine#1 at the same time is not allowed in %s:%d
 Stack trace:
 #0 %s(%d): Swoole\Coroutine\Client->recv()
-#1 [internal function]: {closure}()
+#1 [internal function]: {closure%S}()
 #2 {main}
   thrown in %s on line %d
 
  [Coroutine-2] Stack trace:
  -------------------------------------------------------------------
 #0 %s(%d): Swoole\Coroutine\Client->recv()
-#1 [internal function]: {closure}()
+#1 [internal function]: {closure%S}()
