@@ -8,6 +8,11 @@ def one(code, output):
     return (1, 0) if code == 0 else (0, 1)
 
 
+def nothing_compiled(code, output):
+    """Of a build that has nothing to do."""
+    return (1, 0) if code == 0 and not re.search(r"^ *Compiling ", output, re.M) else (0, 1)
+
+
 def cargo(code, output):
     """A line for each test: test programs with a harness of their own print no line of counts."""
     return (len(re.findall(r"^test .* \.\.\. ok", output, re.M)), len(re.findall(r"^test .* \.\.\. FAILED", output, re.M)))

@@ -53,8 +53,9 @@ def units(folder, top):
 
 
 def build(session):
-    """The module and the command, once a run."""
+    """The module and the command, once a run; built again, nothing is compiled."""
     session.build()
+    session.build_again()
 
 
 def plain(counter, *command):

@@ -28,6 +28,11 @@ class Counts(unittest.TestCase):
     def test_a_check_is_one_test(self):
         self.assertEqual((counts.one(0, ""), counts.one(3, "")), ((1, 0), (0, 1)))
 
+    def test_a_build_with_nothing_to_do_compiles_nothing(self):
+        self.assertEqual(counts.nothing_compiled(0, "    Finished `ci` profile in 0.3s\n"), (1, 0))
+        self.assertEqual(counts.nothing_compiled(0, "   Compiling apus-php v0.1.0\n    Finished `ci` profile in 90s\n"), (0, 1))
+        self.assertEqual(counts.nothing_compiled(101, "error: could not compile"), (0, 1))
+
     def test_cargo_has_a_line_for_each_test(self):
         output = "test a::b ... ok\ntest c - should panic ... ok\ntest d ... FAILED\ntest e ... ignored\ntest result: FAILED. 9 passed\n"
         self.assertEqual(counts.cargo(101, output), (2, 1))

@@ -98,9 +98,11 @@ pub fn build_script(part: Part<'_>) {
     let stubs = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
     for room in part.rooms {
         println!("cargo:rerun-if-changed={}", stubs.join(room).display());
-        // One that is a file has its second declarations beside it.
+        // One that is a file may have its second declarations beside it. What is not there counts as changed each time,
+        // so where there are none the folder is watched, in which they would come.
         if let Some(name) = room.strip_suffix(".stub.php") {
-            println!("cargo:rerun-if-changed={}", stubs.join(format!("{name}{SECOND}")).display());
+            let second = stubs.join(format!("{name}{SECOND}"));
+            println!("cargo:rerun-if-changed={}", if second.exists() { &second } else { &stubs }.display());
         }
     }
     if let Err(wrong) = build(&stubs, &folder("OUT_DIR"), part) {
