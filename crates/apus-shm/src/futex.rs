@@ -25,12 +25,11 @@ pub(crate) fn wait_bits(word: &AtomicU32, expected: u32, bits: u32, until: Optio
     // The limit is a time of the monotonic clock.
     let end = Duration::from_nanos(clock::now()).saturating_add(left);
     let limit = libc::timespec { tv_sec: end.as_secs() as libc::time_t, tv_nsec: end.subsec_nanos().into() };
+    let (word, no_word, limit) = (word.as_ptr(), ptr::null::<u32>(), &raw const limit);
     let operation = libc::FUTEX_WAIT_BITSET;
-    let no_word = ptr::null::<u32>();
     // SAFETY: the word is alive during the call, and so is the limit on this stack; the kernel does not look at a
     // second word here. The first is in memory of several processes, so not FUTEX_PRIVATE.
-    let done =
-        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, expected, &raw const limit, no_word, bits) };
+    let done = unsafe { libc::syscall(libc::SYS_futex, word, operation, expected, limit, no_word, bits) };
     heard(done)
 }
 
