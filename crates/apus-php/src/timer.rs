@@ -102,6 +102,11 @@ impl Timers {
         state.room()
     }
 
+    /// Whether a thread has timers or coroutines: something that it may still wait for.
+    pub(crate) fn or_coroutines(state: &State) -> bool {
+        state.engine.live() > 0 || Self::of(state).len() > 0
+    }
+
     fn add(&self, state: &Rc<State>, ms: i64, repeats: bool, callable: Callable, args: Vec<Value>) -> i64 {
         let id = self.next_id.get() + 1;
         let next = Instant::now() + Duration::from_millis(ms as u64);

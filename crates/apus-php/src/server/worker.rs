@@ -244,8 +244,7 @@ impl Running {
     /// workerstart began, are ended by their cancellation. Code written for Swoole expects it to wait for these and for
     /// timers, too, which workerexit clears.
     fn is_busy(&self) -> bool {
-        let others = || self.state.engine.live() > 0 || Timers::of(&self.state).len() > 0;
-        self.state.of_requests.get() > 0 || self.core.second && others()
+        self.state.of_requests.get() > 0 || self.core.second && Timers::or_coroutines(&self.state)
     }
 
     /// Lets what the worker waits for end (work done after the answer), as long as it may take to leave. Whether all

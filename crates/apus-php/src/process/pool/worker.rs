@@ -227,7 +227,7 @@ fn leave(core: &Rc<PoolCore>, object: &Object, receiver: Option<&tokio::task::Jo
     if let Some(receiver) = receiver {
         receiver.abort();
     }
-    if object.name_there().is_some() && is_busy(&state) {
+    if object.name_there().is_some() && Timers::or_coroutines(&state) {
         core.waited.set(true);
         drop(state.spawn(tell_again(Rc::downgrade(&state), Rc::clone(core), object.share())));
     }
@@ -246,17 +246,13 @@ fn tell_exit(state: &Rc<State>, core: &PoolCore, object: &Object) {
     }
 }
 
-fn is_busy(state: &Rc<State>) -> bool {
-    state.engine.live() > 0 || Timers::of(state).len() > 0
-}
-
 /// There it is told again and again while the worker has something to wait for, and once more when that is over.
 async fn tell_again(state: Weak<State>, core: Rc<PoolCore>, object: Object) {
     let mut seen = None;
     loop {
         let Some(state) = state.upgrade() else { return };
         let switches = state.engine.stats().switches;
-        if is_busy(&state) && seen.is_some_and(|seen| seen != switches) {
+        if Timers::or_coroutines(&state) && seen.is_some_and(|seen| seen != switches) {
             tell_exit(&state, &core, &object);
         }
         seen = Some(state.engine.stats().switches);
