@@ -77,6 +77,11 @@ def until(what, condition, patience=PATIENCE):
         time.sleep(pause)
 
 
+def written(what, path):
+    """What another process writes to a file: it is there, and empty, before anything stands in it."""
+    return until(what, lambda: path.exists() and path.read_text())
+
+
 def alive(pid):
     try:
         # A zombie has ended.

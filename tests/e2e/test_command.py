@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import urllib.request
 
-from support import PATIENCE, ROOT, Case, alive, command, module, php, until
+from support import PATIENCE, ROOT, Case, alive, command, module, php, until, written
 
 HELLO = """<?php
 $server = new Apus\\Http\\Server('127.0.0.1', 0);
@@ -131,7 +131,7 @@ class Command(Commands):
             stderr=subprocess.STDOUT,
         )
         self.addCleanup(lambda: process.poll() is None and process.kill())
-        until("it serves", lambda: (self.folder / "port").exists())
+        written("it serves", self.folder / "port")
         self.assertRegex(self.get(), r"hello \d+")
         # It is the master itself: no process in between.
         self.assertEqual(self.status()["pid"], process.pid)
@@ -149,7 +149,7 @@ class Command(Commands):
             stderr=subprocess.STDOUT,
         )
         self.addCleanup(lambda: process.poll() is None and process.kill())
-        until("it serves", lambda: (self.folder / "port").exists())
+        written("it serves", self.folder / "port")
         self.assertEqual(json.loads(self.get()), [True, "--an-argument", "77M"])
         process.terminate()
         process.communicate(timeout=PATIENCE)

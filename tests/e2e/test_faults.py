@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 
-from support import Case, alive, until
+from support import Case, alive, until, written
 
 
 def in_thread(work):
@@ -125,7 +125,7 @@ class Crashes(Case):
         old = int(server.get("/").body)
         os.kill(old, signal.SIGKILL)
         self.assertNotEqual(int(server.get("/").body), old)
-        text = until("workererror", lambda: (server.folder / "error").exists() and (server.folder / "error").read_text())
+        text = written("workererror", server.folder / "error")
         self.assertEqual(text, f"[0,{old},0,9]\n")
 
     def test_a_crash_loop_backs_off_and_is_reported(self):

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 
-from support import Case, alive, until
+from support import Case, alive, until, written
 from task_cases import FAILED, OBJECTS, PLAIN, QUEUE_FULL, TIMEOUT, WORKER_DIED, TaskCase
 
 
@@ -231,7 +231,7 @@ class Master(Case):
         until("both to run", lambda: ran.exists() and ran.read_text().count("\n") == 2)
         told = sorted(json.loads(line) for line in ran.read_text().splitlines())
         self.assertEqual([told[0][:2], told[1]], [[0, "first"], [1, {"second": 2}, 2]])
-        ids = until("the timer", lambda: (server.folder / "ids").exists() and (server.folder / "ids").read_text())
+        ids = written("the timer", server.folder / "ids")
         self.assertEqual(json.loads(ids), [1, False, False])
         self.assertEqual((server.get().body, server.stop()), (b"ok", 0))
         self.assertFalse((server.folder / "finished").exists())
@@ -260,7 +260,7 @@ class Blocking(TaskCase):
         answers = []
         thread = threading.Thread(target=lambda: answers.append(self.ask(server, "taskwait", {"do": "die"}, 25)))
         thread.start()
-        pid = int(until("the task to begin", lambda: (server.folder / "begun").exists() and (server.folder / "begun").read_text()))
+        pid = int(written("the task to begin", server.folder / "begun"))
         os.kill(pid, signal.SIGKILL)
         thread.join()
         self.assertEqual(answers, [[False, WORKER_DIED]])

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 
-from support import PATIENCE, until
+from support import PATIENCE, until, written
 from task_cases import OBJECTS, PLAIN, WORKER_DIED, TaskCase
 
 # Many workers die young here, and the master's back-off is not what is tested.
@@ -36,7 +36,7 @@ class Killed(TaskCase):
         caller = threading.Thread(target=lambda: answers.append(self.ask(server, "taskwait", {"do": "die"}, PATIENCE * 2)))
         caller.start()
         begun = server.folder / "begun"
-        pid = int(until("the task to begin", lambda: begun.exists() and begun.read_text()))
+        pid = int(written("the task to begin", begun))
         killed = time.monotonic()
         os.kill(pid, signal.SIGKILL)
         caller.join()
@@ -50,7 +50,7 @@ class Killed(TaskCase):
         server = self.tasks({"task_worker_num": 1})
         id = self.value(server, "task", {"do": "die", "tag": "once"})
         begun = server.folder / "begun"
-        os.kill(int(until("the task to begin", lambda: begun.exists() and begun.read_text())), signal.SIGKILL)
+        os.kill(int(written("the task to begin", begun)), signal.SIGKILL)
         until("the event", lambda: self.lines(server, "errors"))
         self.assertEqual(self.lines(server, "errors"), [[id, "the task worker that ran it died"]])
         self.assertEqual(self.value(server, "taskwait", {"do": "echo", "value": 1}, PATIENCE), 1)

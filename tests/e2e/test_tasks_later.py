@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 
-from support import PATIENCE, ROOT, alive, until
+from support import PATIENCE, ROOT, alive, until, written
 from task_cases import PLAIN, TaskCase
 
 
@@ -166,7 +166,7 @@ class Computing(TaskCase):
         thread = threading.Thread(target=lambda: answers.append(self.compute("die")))
         thread.start()
         begun = self.server.folder / "begun"
-        os.kill(int(until("it to begin", lambda: begun.exists() and begun.read_text())), signal.SIGKILL)
+        os.kill(int(written("it to begin", begun)), signal.SIGKILL)
         thread.join(PATIENCE)
         self.assertEqual(answers[0]["code"], 802)
 

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 
-from support import Case, alive, until
+from support import Case, alive, until, written
 
 # Notes what comes over the pipe, and answers with it; ends by itself when told to.
 ECHO = r"""
@@ -99,7 +99,7 @@ $server->addProcess(new Apus\Process(function ($process) use ($folder, $server) 
 """)
         for name, expected in (("result", [42, True, [2, 4]]), ("blocking", [42, False])):
             path = server.folder / name
-            self.assertEqual(json.loads(until("the result", lambda: path.exists() and path.read_text())), expected)
+            self.assertEqual(json.loads(written("the result", path)), expected)
         self.assertEqual([user["id"] for user in self.users(server)], [2, 3])
 
     def test_misuse_is_told(self):
