@@ -99,9 +99,10 @@ bench-serve: build ## measure PHP applications unchanged beside nginx with php-f
 bench-travel: build ## measure the travel service beside the same in Go (arguments: BENCH="--help")
 	bench/run travel $(BENCH)
 
-soak: build ## mixed queries while databases are killed and restarted (SOAK_SECONDS=600, SOAK_SEED)
-	@tools/install-packages test
+soak: build ## mixed queries while databases are killed (SOAK_SECONDS=600, SOAK_SEED), then hours of everything at once, also with AddressSanitizer (arguments: BENCH="--help")
+	@tools/install-packages test bench
 	APUS_SO=$(RELEASE)/libapus.so tests/soak/soak.py $(SOAK)
+	APUS_ASAN_SO=$$(tools/asan-module) bench/run soak $(BENCH)
 
 docs: cargo ## write docs/options.md anew, and the measured table of README.md
 	APUS_UPDATE_DOCS=1 cargo test -q -p apus-options the_reference_page_is_the_table

@@ -59,6 +59,8 @@ class Suite:
     ROUNDS: tuple[int | None, int | None]
     SECONDS: tuple[float, float] | None = None
     WHOLE_SECONDS = False
+    # Options that a resumed run takes over: the rest is measured with the same.
+    RESUMED: tuple[str, ...] = ()
     # Commands that are needed, with the packages that bring them.
     TOOLS = {"taskset": "util-linux"}
 
@@ -161,7 +163,7 @@ class Suite:
         except (ValueError, Failed) as error:
             return cls.fail(str(error))
         except KeyboardInterrupt:
-            return cls.fail("stopped; the servers have been ended", 130)
+            return cls.fail("stopped; the servers have been ended. To go on: the same with --resume and the results file", 130)
 
     @classmethod
     def parse(cls, words: list[str]) -> argparse.Namespace:
@@ -180,6 +182,7 @@ class Suite:
         cls.arguments(add)
         add("--scratch", type=Path, metavar="DIR", help="for files meanwhile (default: the temp directory)")
         add("--out", type=Path, metavar="DIR", help="where results go (default bench/results)")
+        add("--resume", type=Path, metavar="FILE", help="measure what this results file lacks, and complete it")
         add("--render", type=Path, metavar="FILE", help="write the page again from a results file, measure nothing")
         add("--check", action="store_true", help="exit with 1 where an aim is not met")
         add("--list", action="store_true", help=f"list contenders and {cls.KIND}")
@@ -219,6 +222,7 @@ class Suite:
         return given or list(self.QUICK if self.options.quick else ()) or ["*"]
 
     def run(self) -> int:
+        self._resume()
         self.prepare()
         self.cases()
         if missing := machine.absent(self.TOOLS) + self.missing():
@@ -231,7 +235,7 @@ class Suite:
         with self.open(ready):
             path = self._begin(ready, absent)
             say(f"results: {path}")
-            self._measure_all(self.steps(ready), path)
+            self._measure_all(self.untaken(self.steps(ready)), path)
         results = self.RESULTS(self.document)
         print(self.REPORT.terminal(results))
         self.publish(results, self.options.out)
@@ -239,9 +243,19 @@ class Suite:
         unmet = self.options.check and any(aim.state != "met" for aim in results.aims())
         return 1 if self.document["failed"] or unmet else 0
 
+    def _resume(self) -> None:
+        if self.options.resume:
+            self.document = self.RESULTS.load(self.options.resume).document
+            for name in self.RESUMED:
+                setattr(self.options, name, self.document["options"][name])
+
+    def untaken(self, steps: list[Step]) -> list[Step]:
+        """Without those that the run which is resumed has taken."""
+        runs = self.document["runs"]
+        return [step for step in steps if step.number > len(runs.get(step.case.name, {}).get(step.contender.name, []))]
+
     def _begin(self, ready: list[Contender], absent: dict[str, str]) -> Path:
         """The document of a new run, or of the one that is resumed, and where it is kept."""
-        resumed = getattr(self.options, "resume", None)
         self.document = self.document or {
             "format": self.RESULTS.FORMAT,
             "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
@@ -256,8 +270,12 @@ class Suite:
             # case -> contender -> one entry a round
             "runs": {},
         }
+        for one in ready:
+            self.document["absent"].pop(one.name, None)
+        if self.options.resume and "cases" in self.document:
+            self.document["cases"] += [case for case in self.described()["cases"] if case not in self.document["cases"]]
         self.document["contenders"] |= {one.name: {"title": one.title, "version": one.version_text()} for one in ready}
-        return resumed or dated_path(self.options.out, self.document["date"], self.label())
+        return self.options.resume or dated_path(self.options.out, self.document["date"], self.label())
 
     def _measure_all(self, steps: list[Step], path: Path) -> None:
         """The file is written after each measurement: a run that is stopped leaves what it had."""

@@ -19,6 +19,7 @@ SUITES = {
     "front": ("front", "Front"),
     "api": ("api", "Api"),
     "serve": ("serve", "Serve"),
+    "soak": ("soak", "Soak"),
 }
 
 

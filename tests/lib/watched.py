@@ -96,10 +96,10 @@ def preloaded():
     return f"{first} {Path(runtime).resolve()}"
 
 
-def asan_environment(log):
+def asan_environment(log, quarantine_megabytes=256):
     # What a program keeps until its end is no error. The runtime need not come first: see asan_preload.c.
     options = f"log_path={log}:detect_leaks=0:detect_stack_use_after_return=0:verify_asan_link_order=0:malloc_context_size=16"
-    return {"LD_PRELOAD": preloaded(), "ASAN_OPTIONS": options}
+    return {"LD_PRELOAD": preloaded(), "ASAN_OPTIONS": f"{options}:quarantine_size_mb={quarantine_megabytes}"}
 
 
 WATCHERS = {

@@ -56,6 +56,8 @@ class Memory:
 
     def __init__(self, site, temporary):
         self.site, self.temporary, self.samples, self.next = site, temporary, [], 0.0
+        # By how much a straight line through the second half of the samples rises; not in a short run.
+        self.rises = {}
         self.begun = time.monotonic()
 
     def look(self):
@@ -96,10 +98,16 @@ class Memory:
         for what in ("master", "each", "descriptors"):
             line = statistics.linear_regression([one["at"] for one in half], [one[what] for one in half])
             rise = line.slope * (half[-1]["at"] - half[0]["at"]) / statistics.mean(one[what] for one in half)
+            self.rises[what] = rise
             print(f"a line through the second half of {what} rises by {rise:.2%}")
             if rise > LINE_BOUND:
                 found.append(f"{what} rises by {rise:.2%}")
         return found
+
+    def figures(self):
+        """The last fifth's, and what rises by how many per cent."""
+        sizes = {what: self.halves(what)[1] for what in ("master", "each", "descriptors")}
+        return {**sizes, **{f"{what}_rise": rise * 100 for what, rise in self.rises.items()}}
 
     def problems(self):
         found = []

@@ -4,7 +4,8 @@
 Requests, uploads, WebSockets that join, speak and leave, tasks, a table, a queue, queries and slow clients; each answer
 is checked for being its client's own. Passes when none was wrong, nothing failed but what a kill had in hand, no
 acknowledged message or count is lost, and memory, descriptors and processes are what they were; over half an hour and
-more a straight line through the second half of the memory's samples may rise by 1 %. Needs MariaDB.
+more a straight line through the second half of the memory's samples may rise by 1 %. Needs MariaDB. With a module that
+has AddressSanitizer (--asan) it has to find nothing.
 """
 
 import argparse
@@ -26,7 +27,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "e2e")]
 import hooks  # noqa: E402
 import support  # noqa: E402
 from disturbance import Chaos, Memory, counted  # noqa: E402
-from lib import servers  # noqa: E402
+from lib import servers, watched  # noqa: E402
 from lib.websocket import CLOSE, WebSocket, code_of  # noqa: E402
 
 # A kill spoils what was under way at that moment, and for so many seconds what comes to a process that is dying.
@@ -34,6 +35,8 @@ GRACE = 1.0
 # How a worker that leaves ends its WebSockets.
 LEAVING = (1001, 1012)
 COUNTERS = 20
+# What AddressSanitizer keeps back of what was freed: full before the second fifth of the looks at memory begins.
+ASAN_QUARANTINE = 16
 SLOW = b"".join(bytes([97 + piece]) * 100_000 for piece in range(10))
 PASSES = {"echo": 8, "upload": 2, "task": 3, "count": 6, "push": 4, "pop": 6, "query": 4, "room": 2, "slow": 1, "leave": 1}
 
@@ -155,6 +158,8 @@ class Client(threading.Thread):
 
 class Soak(unittest.TestCase):
     options = None
+    # What was counted and measured, for --figures.
+    figures = {}
 
     def setUp(self):
         settings, missing = hooks.extensions()
@@ -162,11 +167,14 @@ class Soak(unittest.TestCase):
             self.skipTest(f"this PHP lacks {', '.join(sorted(missing))}")
         ini = [part for part in settings if part != "-d"]
         database = servers.MariaDB()
-        self.log = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="apus-soak-"))) / "log"
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="apus-soak-")))
+        self.log, self.found = folder / "log", folder / "found"
         # Its clients may be starved on a machine that does other things: no request is too slow for it.
         wanted = {"worker_num": 2, "task_worker_num": 1, "package_max_length": "2M", "header_timeout": 600}
         wanted |= {"log_file": str(self.log), "blocked_loop_warn": 0}
         env = {"SOAK_SETTINGS": json.dumps(wanted), **database.environment()}
+        if self.options.asan:
+            env |= {"USE_ZEND_ALLOC": "0", **watched.asan_environment(self.found, quarantine_megabytes=ASAN_QUARANTINE)}
         self.server = self.enterContext(support.Server(script=(HERE / "everything.php").read_text(), ini=ini, env=env))
         self.over, self.lock = threading.Event(), threading.Lock()
         self.done, self.wrong, self.failed = dict.fromkeys(PASSES, 0), [], []
@@ -205,7 +213,17 @@ class Soak(unittest.TestCase):
         print(f"answered: {self.done}, together {sum(self.done.values())}")
         print(f"reloads {chaos.reloads}, kills {[kind for _, kind in chaos.kills]}, spoilt by them {len(self.failed) - len(bare)}")
         print(memory.summary(), flush=True)
+        rising = memory.rising()
+        self.figures |= {
+            "seconds": self.options.seconds,
+            "answered": sum(self.done.values()),
+            "reloads": chaos.reloads,
+            "kills": len(kills),
+            "spoilt": len(self.failed) - len(bare),
+            **memory.figures(),
+        }
         self.assertEqual(self.wrong, [], "answers are wrong")
+        self.assertEqual(watched.errors(watched.WATCHERS["asan"], self.found), "")
         log = self.log.read_text(errors="replace") if self.log.exists() else ""
         self.assertEqual([failure[2:] for failure in bare], [], f"failed without a kill\n{log[-4000:]}")
         self.assertNotIn("panicked", log)
@@ -213,7 +231,7 @@ class Soak(unittest.TestCase):
         self.assertEqual(chaos.problems, [])
         self.nothing_is_lost()
         self.assertEqual([name for name, count in self.done.items() if not count], [])
-        self.assertEqual(memory.problems() + memory.rising(), [])
+        self.assertEqual(memory.problems() + rising, [])
 
     def nothing_is_lost(self):
         """What a count or a push was answered is there; of what was popped a killed worker may have had one in hand."""
@@ -227,19 +245,30 @@ class Soak(unittest.TestCase):
         in_hand = sum(name == "pop" for _, _, name, _ in self.failed)
         lost = self.pushed - self.popped
         print(f"pushed {len(self.pushed)}, popped {len(self.popped)}, counted {sum(self.counted)}, lost {len(lost)} of {in_hand} in hand")
+        self.figures |= {"pushed": len(self.pushed), "lost": len(lost)}
         self.assertLessEqual(len(lost), in_hand, f"lost: {sorted(lost)[:20]}")
         self.assertEqual(self.wrong, [])
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=float(os.environ.get("EVERYTHING_SECONDS", "3600")))
+    parser.add_argument("seconds", nargs="?", type=float, default=float(os.environ.get("EVERYTHING_SECONDS", "3600")))
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--reload", type=float, default=10, metavar="SECONDS", help="between two reloads")
     parser.add_argument("--kill", type=float, default=60, metavar="SECONDS", help="between two kills")
+    parser.add_argument("--asan", action="store_true", help="the module (APUS_SO) is one of tools/asan-module")
+    parser.add_argument("--figures", action="store_true", help="the last line is what was counted, as JSON")
     return parser.parse_args()
 
 
+def main():
+    options = parse()
+    code = counted(Soak, options)
+    if options.figures:
+        print(json.dumps({**Soak.figures, "wrong": code}))
+    return code
+
+
 if __name__ == "__main__":
-    sys.exit(counted(Soak, parse()))
+    sys.exit(main())

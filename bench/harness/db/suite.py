@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..contenders import Contender
-from ..suite import Step, Suite, above_zero, chosen, names, say
+from ..suite import Step, Suite, above_zero, chosen, names
 from . import mariadb, plan, report
 from .measure import Cores, DbBench
 from .results import DbResults
@@ -16,8 +16,6 @@ from .results import DbResults
 OVERHEAD_SECONDS = 2.6
 # The test with the aims is measured more often; the others once, which tells orders of magnitude.
 AIMED_ROUNDS = 3
-# What a resumed run takes over: the rest is measured with the same.
-RESUMED = ("seconds", "requests", "workers", "pool", "unix", "server_cores", "database_cores", "client_core")
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,7 @@ class Databases(Suite):
     ROUNDS = (None, None)
     SECONDS = (1.0, 1.0)
     TOOLS = {"ab": "apache2-utils", "taskset": "util-linux"}
+    RESUMED = ("seconds", "requests", "workers", "pool", "unix", "server_cores", "database_cores", "client_core")
 
     @classmethod
     def arguments(cls, add) -> None:
@@ -61,13 +60,8 @@ class Databases(Suite):
         add("--server-cores", metavar="LIST", help="cores of the servers (default: the last but one)")
         add("--database-cores", metavar="LIST", help="cores of MariaDB (default: all before those; of two cores ab's)")
         add("--client-core", type=int, metavar="N", help="core of ab (default: the last)")
-        add("--resume", type=Path, metavar="FILE", help="measure what this results file lacks, and complete it")
 
     def prepare(self) -> None:
-        if self.options.resume:
-            self.document = DbResults.load(self.options.resume).document
-            for name in RESUMED:
-                setattr(self.options, name, self.document["options"][name])
         self.cores = self._cores()
 
     def missing(self) -> list[str]:
@@ -80,11 +74,7 @@ class Databases(Suite):
             DbBench(options.scratch, self.cores, plan.Pool(options.workers, options.pool), not options.unix)
         ) as self.bench:
             self.bench.database.start()
-            try:
-                yield
-            except KeyboardInterrupt:
-                say("to go on: the same with --resume and the results file of this run, if anything was measured")
-                raise
+            yield
 
     def cases(self) -> list[At]:
         """All tests at one concurrency, then at the next."""
@@ -105,15 +95,6 @@ class Databases(Suite):
         if self.options.rounds:
             return self.options.rounds
         return AIMED_ROUNDS if case.test.name == plan.POOLED_QUERY and not self.options.quick else 1
-
-    def steps(self, ready: list[Contender]) -> list[Step]:
-        """Without those that the run which is resumed has taken."""
-        runs = self.document["runs"]
-        return [
-            step
-            for step in super().steps(ready)
-            if step.number > len(runs.get(step.case.name, {}).get(step.contender.name, []))
-        ]
 
     def about_machine(self) -> dict:
         return super().about_machine() | {"database": self.bench.database.version()}

@@ -70,12 +70,6 @@ class Plan(unittest.TestCase):
             with self.assertRaises(ValueError):
                 Databases(Databases.parse(["--concurrency", words])).concurrencies()
 
-    def test_a_resumed_run_measures_what_is_missing(self):
-        suite = Databases(Databases.parse(["--tests", "basic", "--concurrency", "10", "--rounds", "2"]))
-        ready = [SimpleNamespace(name=name) for name in ("apus", "swoole")]
-        suite.document = {"runs": {"basic-c10": {"apus": [{}], "swoole": [{}, {}]}}}
-        self.assertEqual([(step.pair, step.number) for step in suite.steps(ready)], [("apus in basic-c10", 2)])
-
     def test_pool_limit(self):
         asleep = chosen(plan.TESTS, ["sleeping_query_with_pool"])[0]
         pool = plan.Pool(workers=24, size=5)

@@ -5,6 +5,7 @@ import unittest
 from harness import programs
 from harness.load import Failed
 from harness.memory import Memory, MemoryResults
+from harness.soak import Soak, SoakResults
 from harness.tasks import TaskResults, Tasks
 
 
@@ -46,6 +47,13 @@ class Tables(unittest.TestCase):
         page = Memory.REPORT.markdown(results)
         self.assertIn("| apus-rows | 25 | 2.0 | 3,000 |  | 1,000 |  | yes | 23.8 |", page)
         self.assertIn("Not measured: node (no command node).", page)
+
+    def test_a_long_run_may_rise_by_one_per_cent(self):
+        hour = {"answered": 1_000_000, "lost": 0, "each": 10 << 20, "each_rise": 0.5, "master_rise": -0.1, "descriptors_rise": 1.5}
+        runs = {"everything": {"default": [hour]}, "requests": {"default": [{"answered": 10_000_000, "rise": 0.0}]}}
+        results = SoakResults(document(Soak, runs))
+        self.assertEqual([aim.state for aim in results.aims()], ["met", "met", "not met", "met"])
+        self.assertIn("| default |  | 1,000,000 |", Soak.REPORT.markdown(results))
 
     def test_tasks_are_compared_with_swoole(self):
         runs = {

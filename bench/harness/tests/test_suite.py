@@ -127,6 +127,19 @@ class Runs(unittest.TestCase):
         self.assertIn("stopped", said)
         self.assertEqual(self.results()["runs"], {"one": {"apus": [{"figure": 1.0}]}})
 
+    def test_a_resumed_run_measures_what_is_missing(self):
+        Fake.told = {("peer", 1): KeyboardInterrupt()}
+        self.run_it("--cases", "one", "--contenders", "apus,peer")
+        (path,) = self.out.glob("*.json")
+        Fake.told, Fake.measured = {}, []
+        code, said = self.run_it("--resume", str(path))
+        self.assertEqual(code, 0, said)
+        others = [("other", number, name) for number in (1, 2) for name in ("apus", "peer")]
+        self.assertEqual(Fake.measured, [("one", 1, "peer"), ("one", 2, "apus"), ("one", 2, "peer"), *others])
+        whole = {"apus": [{"figure": 1.0}] * 2, "peer": [{"figure": 1.0}] * 2}
+        self.assertEqual(self.results()["runs"], {"one": whole, "other": whole})
+        self.assertEqual([case["name"] for case in self.results()["cases"]], ["one", "other"])
+
     def test_render_writes_the_page_again(self):
         self.run_it("--quick")
         (path,) = self.out.glob("*.json")
