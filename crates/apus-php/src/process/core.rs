@@ -19,6 +19,19 @@ use crate::descriptor::Number;
 use crate::exception;
 use crate::system::sys::kill;
 
+/// Where a server or a pool of processes is in its life, in this process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// Not started.
+    New,
+    /// This process is the master.
+    Master,
+    /// This process is a worker.
+    Worker,
+    /// It has stopped.
+    Over,
+}
+
 /// Who starts it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Owner {

@@ -29,6 +29,8 @@ use crate::handlers::Handlers;
 use crate::runtime::State;
 use crate::swoole::{self, There};
 
+pub(super) use crate::process::Phase;
+
 /// The callbacks of a server or port, by event.
 #[derive(Default)]
 pub(super) struct Callbacks(RefCell<[Option<Callable>; COUNT]>);
@@ -43,19 +45,6 @@ impl Callbacks {
     pub(super) fn get(&self, event: Event) -> Option<Callable> {
         self.0.borrow()[event as usize].as_ref().map(Callable::share)
     }
-}
-
-/// Where the server is in its life, in this process.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    /// Not started.
-    New,
-    /// This process is the master.
-    Master,
-    /// This process is a worker.
-    Worker,
-    /// It has stopped.
-    Over,
 }
 
 /// Which class of server it is.

@@ -356,25 +356,33 @@ impl Running {
             Ok(begun) => begun,
             Err(ok) => return ok,
         };
+        let early = self.core.second;
+        if !self.returned(Event::WorkerStart, &mut drive, early).await {
+            tokio::task::spawn_local(drive);
+        }
+        ok.get()
+    }
+
+    /// Waits until a callback returns, and tells when that takes long. `false`, where it may go on beside requests
+    /// (`early`): it waits for other coroutines, or takes long.
+    async fn returned(&self, event: Event, drive: &mut Drive<PhpSwitch>, early: bool) -> bool {
         let slow = tokio::time::sleep(SLOW_START);
         tokio::pin!(slow);
         let returned = std::future::poll_fn(|cx| {
-            if Pin::new(&mut drive).poll(cx).is_ready() {
+            if Pin::new(&mut *drive).poll(cx).is_ready() {
                 return Poll::Ready(true);
             }
-            let waits_for_others = self.core.second && matches!(drive.task().wait(), Wait::Inside(_));
+            let waits_for_others = early && matches!(drive.task().wait(), Wait::Inside(_));
             if waits_for_others || slow.as_mut().poll(cx).is_ready() { Poll::Ready(false) } else { Poll::Pending }
         });
         if returned.await {
-            return ok.get();
+            return true;
         }
-        if self.core.second {
-            tokio::task::spawn_local(drive);
-        } else {
-            self.tell_slow(Event::WorkerStart);
+        if !early {
+            self.tell_slow(event);
             drive.await;
         }
-        ok.get()
+        !early
     }
 
     fn tell_slow(&self, event: Event) {
@@ -392,10 +400,7 @@ impl Running {
             Ok(begun) => begun,
             Err(ok) => return ok,
         };
-        if tokio::time::timeout(SLOW_START, &mut drive).await.is_err() {
-            self.tell_slow(event);
-            drive.await;
-        }
+        self.returned(event, &mut drive, false).await;
         ok.get()
     }
 

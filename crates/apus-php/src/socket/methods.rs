@@ -396,15 +396,24 @@ fn gathered(given: Given<ArrayView<'_>>) -> Result<Vec<u8>, Raise> {
     Ok(bytes)
 }
 
+/// Sends the parts as one text, as `send` does.
+fn send_parts(
+    socket: &Me<'_, SocketObject>,
+    parts: Given<ArrayView<'_>>,
+    send: impl FnOnce(&[u8]) -> Result<Value, Raise>,
+) -> Result<Value, Raise> {
+    match too_many(parts.value) {
+        Some(fault) => answer(&socket.object, SLOTS, Err::<(), _>(fault), done),
+        None => send(&gathered(parts)?),
+    }
+}
+
 pub(super) fn write_vector(
     socket: Me<'_, SocketObject>,
     parts: Given<ArrayView<'_>>,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
-    if let Some(fault) = too_many(parts.value) {
-        return answer(&socket.object, SLOTS, Err::<(), _>(fault), done);
-    }
-    send_some(&socket, &gathered(parts)?, timeout, kind!("writeVector", Write, Write))
+    send_parts(&socket, parts, |bytes| send_some(&socket, bytes, timeout, kind!("writeVector", Write, Write)))
 }
 
 pub(super) fn write_vector_all(
@@ -412,10 +421,7 @@ pub(super) fn write_vector_all(
     parts: Given<ArrayView<'_>>,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
-    if let Some(fault) = too_many(parts.value) {
-        return answer(&socket.object, SLOTS, Err::<(), _>(fault), done);
-    }
-    send_whole(&socket, &gathered(parts)?, timeout, kind!("writeVectorAll", Write, Write))
+    send_parts(&socket, parts, |bytes| send_whole(&socket, bytes, timeout, kind!("writeVectorAll", Write, Write)))
 }
 
 pub(super) fn send_file(

@@ -35,6 +35,8 @@ impl Want<i64> for Ipc {
     }
 }
 
+pub(super) use crate::process::core::Phase;
+
 /// An event of a pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
@@ -55,15 +57,6 @@ pub(super) const EVENTS: [(&str, Event); 6] = [
     ("workerexit", Event::WorkerExit),
     ("message", Event::Message),
 ];
-
-/// Where a pool stands in this process.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    New,
-    Master,
-    Worker,
-    Over,
-}
 
 /// A worker's callable, and whether it runs in a coroutine.
 pub(crate) type Job = (Rc<Callable>, bool);
