@@ -513,8 +513,8 @@ impl State {
         args: impl IntoIterator<Item = Value>,
         outcome: Option<Receive>,
     ) -> Result<TaskId, Raise> {
-        if !engine::can_switch() && engine::is_shutting_down() {
-            // Nothing would ever run it.
+        if engine::is_past_shutdown_functions() || !engine::can_switch() && engine::is_shutting_down() {
+            // Nothing would ever run it, or what it goes on with after a wait.
             if swoole::is_on() {
                 let text = "can not use coroutine in __destruct after php_request_shutdown";
                 return Err(engine::fatal_of_function(text));

@@ -298,6 +298,7 @@ bool apus_can_switch(void);
 /* Lets other code be entered from code that may not be suspended itself, but at shutdown: how often that was blocked,
  * which is to be blocked again. */
 bool apus_is_shutting_down(void); /* from PHP's calling of shutdown functions on */
+bool apus_is_past_shutdown_functions(void);
 uint32_t apus_switch_open(void);
 void apus_switch_close(uint32_t blocks);
 bool apus_returns(void); /* is the function that runs one of C code? */

@@ -39,6 +39,12 @@ bool apus_is_shutting_down(void)
 	return (EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0;
 }
 
+bool apus_is_past_shutdown_functions(void)
+{
+	/* PHP forgets them before it calls the last destructors. */
+	return apus_is_shutting_down() && BG(user_shutdown_function_names) == NULL;
+}
+
 void apus_switch_close(uint32_t blocks)
 {
 	while (blocks-- > 0) {

@@ -1,7 +1,5 @@
 --TEST--
 A coroutine cannot begin in a destructor that PHP calls at its end, where nothing would run it
---SKIPIF--
-<?php if (PHP_VERSION_ID >= 80400) { die('skip since PHP 8.4 a coroutine may begin in a destructor, and this one ends at once'); } ?>
 --FILE--
 <?php
 $object = new class () {

@@ -2,8 +2,6 @@
 A coroutine that a destructor begins at the very end would never run: a fatal error tells of it
 --INI--
 apus.swoole_compat=1
---SKIPIF--
-<?php if (PHP_VERSION_ID >= 80400) { die('skip since PHP 8.4 a coroutine may begin in a destructor, and this one ends at once'); } ?>
 --FILE--
 <?php
 register_shutdown_function(fn () => go(fn () => print("of a shutdown function\n")));

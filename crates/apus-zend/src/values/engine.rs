@@ -315,6 +315,12 @@ pub fn is_shutting_down() -> bool {
     unsafe { sys::apus_is_shutting_down() }
 }
 
+/// Whether the shutdown functions have been called: what runs now are the last destructors.
+pub fn is_past_shutdown_functions() -> bool {
+    // SAFETY: reads flags.
+    unsafe { sys::apus_is_past_shutdown_functions() }
+}
+
 /// Enters other code from code that may not be suspended itself: a destructor, the cycle collector. `None` at shutdown
 /// and in the compiler, from where none may be entered.
 pub fn entering_from_blocked<T>(enter: impl FnOnce() -> T) -> Option<T> {
