@@ -153,7 +153,7 @@ def _static_tokens() -> dict[str, str]:
         "APUS_SO": os.environ.get("APUS_SO", str(target / "release" / "libapus.so")),
     }
     tokens["APUS_BIN"] = os.environ.get("APUS_BIN", str(Path(tokens["APUS_SO"]).parent / "apus"))
-    for name in ("SWOOLE_SO", "FRANKENPHP_BIN"):
+    for name in ("SWOOLE_SO", "FRANKENPHP_BIN", "APUS_ASAN_SO"):
         if given := os.environ.get(name):
             tokens[name] = str(Path(given).resolve())
     return tokens
