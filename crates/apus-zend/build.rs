@@ -50,7 +50,7 @@ const SHIM: &[&str] = &[
     "stream",
     "closure",
     "pack",
-    "build",
+    "read",
     "row",
     "process",
     "wrap",

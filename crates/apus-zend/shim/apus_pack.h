@@ -26,62 +26,86 @@ zend_ulong apus_pack_hash(zend_string *string);
 /* The memory limit was passed: PHP says so when the running function has returned, and until then gives more, up to a
  * hard limit. */
 bool apus_unpack_exhausted(void);
-/* A string that others may have already. NULL: bailed out. */
-zend_string *apus_unpack_name(const char *bytes, size_t len);
 zend_reference *apus_unpack_reference(void); /* to null; NULL: bailed out */
 
-/* ---- build.c: values without objects, in steps ---- */
+/* ---- read.c: values of packed bytes, objects excepted ---- */
+
+/* What a value begins with. Documented where the bytes are: apus-php's memory/pack/format.rs. */
+enum {
+	APUS_TAG_SMALL_INT = 0x00, APUS_TAG_SHORT_TEXT = 0x60, APUS_TAG_NEAR_TEXT = 0x80, APUS_TAG_SHORT_LIST = 0xa0,
+	APUS_TAG_SHORT_MAP = 0xb0,
+	APUS_TAG_NULL = 0xc0, APUS_TAG_FALSE, APUS_TAG_TRUE, APUS_TAG_FLOAT, APUS_TAG_FLOAT_4,
+	APUS_TAG_INT_1, APUS_TAG_INT_2, APUS_TAG_INT_4, APUS_TAG_INT_8,
+	APUS_TAG_TEXT_1, APUS_TAG_TEXT, APUS_TAG_AGAIN_1, APUS_TAG_AGAIN, APUS_TAG_LIST, APUS_TAG_MAP,
+	APUS_TAG_INTS_1, APUS_TAG_INTS_2, APUS_TAG_INTS_4, APUS_TAG_INTS_8, APUS_TAG_FLOATS,
+	/* From here on it is Rust that reads. */
+	APUS_TAG_OBJECT, APUS_TAG_END, APUS_TAG_WROTE, APUS_TAG_CASE, APUS_TAG_REFERENCE, APUS_TAG_SAME, APUS_TAG_NOTHING,
+};
+
+enum {
+	APUS_PACK_DEPTH = 1024, /* arrays and objects inside each other */
+	APUS_PACK_FRAMES = 2 * APUS_PACK_DEPTH + 2,
+	APUS_NUMBERED_LEAST = 2, APUS_NUMBERED_MOST = 255, /* strings of this length are numbered as they come */
+};
 
 typedef enum {
-	/* Keys of a map come first, then arrays that further steps fill, then what is whole with one step. */
-	APUS_STEP_KEY_TEXT, APUS_STEP_KEY_AGAIN, APUS_STEP_KEY_INDEX,
-	APUS_STEP_LIST, APUS_STEP_MAP, /* of `count` elements, at least one */
-	APUS_STEP_TABLE,               /* a map that ends with APUS_STEP_END; room for `count` at first */
-	APUS_STEP_PLAIN,               /* a value of no more than `of`, of type `count` */
-	APUS_STEP_TEXT,                /* `count` bytes */
-	APUS_STEP_AGAIN,               /* numbered string `of.number` */
-	APUS_STEP_EMPTY,               /* an empty array */
-	APUS_STEP_INTS_1, APUS_STEP_INTS_2, APUS_STEP_INTS_4, APUS_STEP_INTS_8, APUS_STEP_FLOATS, /* a list of numbers */
-	APUS_STEP_END,
-} apus_step_kind;
+	APUS_FRAME_VALUE,      /* one value, into `slot` */
+	APUS_FRAME_LIST,       /* `left` elements more, the next into `slot` */
+	APUS_FRAME_MAP,        /* `left` keys and elements more */
+	APUS_FRAME_TABLE,      /* keys and elements up to APUS_TAG_END */
+	APUS_FRAME_PROPERTIES, /* names and values up to APUS_TAG_END, by way of `slot` */
+} apus_frame_kind;
 
+/* What is being filled. */
 typedef struct {
-	union { zend_ulong number; const char *bytes; } of;
-	uint32_t count;
-	uint8_t kind;
-	bool name;     /* a string that PHP may know already */
-	bool numbered; /* a string that may come again */
-} apus_step;
-
-/* What is being filled, and where its next value goes (NULL: a key is next). */
-typedef struct {
-	zend_array *array; /* NULL: the value itself */
+	union { zend_array *array; zend_object *object; } of;
 	zval *slot;
+	zend_string *name; /* of the property whose value is in `slot`; one reference */
 	uint32_t left;
-	bool map;
+	uint32_t next; /* the property that is likely to come next */
+	uint8_t kind;
 } apus_frame;
 
-/* Both arrays have room for what the steps of a call need. */
 typedef struct {
-	apus_frame *frames;
-	zend_string **texts; /* numbered so far, one reference each */
-	size_t top, known;
-} apus_build;
+	const unsigned char *at, *end; /* what is left of the bytes */
+	apus_frame *frames;            /* of APUS_PACK_FRAMES */
+	zend_string **texts;           /* the numbered strings so far */
+	zval *to;                      /* where the value goes that Rust reads */
+	size_t wrong;                  /* the count that APUS_READ_COUNT is about */
+	size_t owed;                   /* bytes that arrays around the innermost one still need at least */
+	uint32_t known, room;          /* strings in `texts`, and how many fit */
+	uint32_t used, depth;          /* frames in use; arrays and objects around what comes next */
+	bool owns;                     /* `texts` has a reference to each: needed once PHP code may run */
+} apus_reader;
 
 typedef enum {
-	APUS_BUILT,
-	APUS_BUILT_TWICE,     /* a key was there already */
-	APUS_BUILT_WRONG,     /* a step where it cannot be, or a string that did not come before */
-	APUS_BUILT_EXHAUSTED, /* the memory limit was passed: apus_unpack_exhausted() */
-	APUS_BUILT_BAILED,
-} apus_built;
-/* Whatever it returns, what is there so far is reached from the first frame's slot, and can be released. */
-apus_built apus_build_run(apus_build *build, const apus_step *steps, size_t count);
-/* Moves a value into the next place; false: there is none. */
-bool apus_build_put(apus_build *build, const zval *value);
-
-/* Gives the numbered strings back. */
-void apus_build_release(zend_string *const *texts, size_t count);
+	APUS_READ_WHOLE, /* the value of the innermost frame */
+	APUS_READ_END,   /* the table or the properties of the innermost frame */
+	APUS_READ_OTHER, /* up to a tag that Rust is to read: its value goes into the null at `to` */
+	APUS_READ_ROOM,  /* `texts` is to be made larger */
+	APUS_READ_EXHAUSTED, /* the memory limit was passed: apus_unpack_exhausted() */
+	APUS_READ_BAILED,
+	APUS_READ_THROWN,
+	/* What is wrong with the bytes before `at`. */
+	APUS_READ_SHORT, APUS_READ_COUNT, APUS_READ_LONG_COUNT, APUS_READ_AGAIN, APUS_READ_NO_KEY, APUS_READ_NO_TEXT,
+	APUS_READ_TWICE, APUS_READ_DEEP,
+} apus_read;
+/* When a request ends: gives back the names that were kept from one value for the next. */
+void apus_reader_close(void);
+/* Reads on. Whatever it returns, what is there so far is reached from a frame's slot or object, and can be released. */
+apus_read apus_reader_run(apus_reader *reader);
+/* Reads a string by itself, where nothing else may be; `name`: one that PHP may have already. APUS_READ_WHOLE: *out has
+ * a reference of the caller's. */
+apus_read apus_reader_text(apus_reader *reader, bool name, zend_string **out);
+/* A frame of Rust's: a value, a table or the properties of an object; `slot` holds null. False: they lie too deep. */
+bool apus_reader_begin(apus_reader *reader, apus_frame_kind kind, zval *slot, zend_object *object);
+void apus_reader_end(apus_reader *reader);
+/* Begins a value and reads on in it. */
+apus_read apus_reader_value(apus_reader *reader, zval *slot);
+/* The numbered strings get a reference each. */
+void apus_reader_own(apus_reader *reader);
+/* Gives back what a reader that owns has itself. */
+void apus_reader_release(apus_reader *reader);
 
 /* ---- objects ---- */
 
@@ -96,8 +120,10 @@ typedef struct {
 apus_status apus_unpack_object(zend_string *class_name, bool allowed, apus_made *made);
 /* Has Serializable::unserialize() make an object. */
 apus_status apus_unpack_text(zend_class_entry *ce, zval *object, const char *bytes, size_t len);
-/* Writes a property by its mangled name, taking the value's reference; types are held to. */
-apus_status apus_unpack_property(zend_object *object, zend_string *name, zval *value);
+/* For read.c, which catches what it bails out of: writes a property by its mangled name, taking the value's reference;
+ * types are held to. *next is the number of the declared property that is likely to be meant, and then of the one after
+ * it. */
+void apus_unpack_property(zend_object *object, zend_string *name, zval *value, uint32_t *next);
 /* __unserialize() with `data`, or __wakeup() when `data` is NULL. */
 apus_status apus_unpack_finish(zend_object *object, zval *data);
 /* The destructor of an object that was not finished is not to run. */

@@ -41,6 +41,7 @@ static PHP_RSHUTDOWN_FUNCTION(apus)
 {
 	module_hooks->deactivate();
 	apus_objects_close();
+	apus_reader_close();
 	return SUCCESS;
 }
 

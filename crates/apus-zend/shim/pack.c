@@ -238,16 +238,6 @@ bool apus_unpack_exhausted(void)
 #endif
 }
 
-zend_string *apus_unpack_name(const char *bytes, size_t len)
-{
-	zend_string *volatile string = NULL;
-	apus_try {
-		string = zend_string_init_existing_interned(bytes, len, 0);
-	} apus_catch {
-	} apus_end_try();
-	return string;
-}
-
 zend_reference *apus_unpack_reference(void)
 {
 	zend_reference *volatile reference = NULL;
@@ -404,18 +394,20 @@ static void write_dynamic(zend_object *object, zend_string *name, zval *value)
 	zend_hash_update(table, name, value);
 }
 
-apus_status apus_unpack_property(zend_object *object, zend_string *name, zval *value)
+void apus_unpack_property(zend_object *object, zend_string *name, zval *value, uint32_t *next)
 {
-	apus_status status;
-	GUARDED_STATUS(status, {
-		zend_property_info *info = declared(object->ce, name);
-		if (info != NULL) {
-			write_declared(object, info, value);
-		} else {
-			write_dynamic(object, name, value);
-		}
-	});
-	return status;
+	zend_class_entry *ce = object->ce;
+	const bool is_slot = *next < (uint32_t) ce->default_properties_count;
+	zend_property_info *info = is_slot ? ce->properties_info_table[*next] : NULL;
+	if (info == NULL || info->name != name) {
+		info = declared(ce, name);
+	}
+	if (info != NULL) {
+		*next = OBJ_PROP_TO_NUM(info->offset) + 1;
+		write_declared(object, info, value);
+	} else {
+		write_dynamic(object, name, value);
+	}
 }
 
 apus_status apus_unpack_finish(zend_object *object, zval *data)

@@ -1,6 +1,5 @@
 //! Making references, and objects without their constructors, from data that is not trusted.
 
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::call::Raise;
@@ -12,14 +11,6 @@ use crate::value::{PhpString, Value, check};
 pub fn is_exhausted() -> bool {
     // SAFETY: reads a value.
     unsafe { sys::apus_unpack_exhausted() }
-}
-
-/// A string that serves as a name: the very one that PHP knows already, where it does.
-pub fn name(bytes: &[u8]) -> Result<PhpString, Raise> {
-    // SAFETY: pointer and length come from one slice; NULL tells a bailout.
-    let string = NonNull::new(unsafe { sys::apus_unpack_name(bytes.as_ptr().cast(), bytes.len()) });
-    // SAFETY: the shim hands over a reference.
-    string.map(|raw| unsafe { PhpString::from_raw(raw) }).ok_or(Raise::Bailed)
 }
 
 /// A PHP reference (`&`).
@@ -111,12 +102,9 @@ fn raw(object: &Value) -> Option<*mut sys::zend_object> {
 }
 
 impl Made {
-    /// Writes a property by its mangled name; its type is held to.
-    pub fn set(&self, name: &PhpString, value: Value) -> Result<(), Raise> {
-        let Some(object) = raw(&self.object) else { return Ok(()) };
-        let value = ManuallyDrop::new(value);
-        // SAFETY: the object and the name are alive; the value's reference moves.
-        check(unsafe { sys::apus_unpack_property(object, name.as_raw().as_ptr(), value.as_ptr()) })
+    /// The object itself, if there is one by now.
+    pub(crate) fn raw(&self) -> Option<*mut sys::zend_object> {
+        raw(&self.object)
     }
 
     /// Has `Serializable::unserialize()` make the object.

@@ -26,11 +26,12 @@ pub mod mistake;
 pub mod module;
 pub mod output;
 pub mod process;
+pub mod reader;
 pub mod remote;
 pub mod row;
 pub mod sapi;
 pub mod state;
-pub mod steps;
+
 pub mod stream;
 pub mod sys;
 mod values;

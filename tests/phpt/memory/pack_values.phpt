@@ -104,7 +104,7 @@ short: Apus\PackException 554: no packed value: it breaks off, at byte 7 of 9
 more: Apus\PackException 554: no packed value: bytes follow the value, at byte 2 of 3
 a count that lies: Apus\PackException 554: no packed value: a count of 4294967295 with 0 bytes left, at byte 7 of 7
 bytes that lie: Apus\PackException 554: no packed value: a count of 268435455 with 0 bytes left, at byte 6 of 6
-key twice: Apus\PackException 554: no packed value: an array has a key twice, at byte 6 of 6
+key twice: Apus\PackException 554: no packed value: an array has a key twice, at byte 5 of 6
 no such text: Apus\PackException 554: no packed value: a string is mentioned before it came, at byte 2 of 2
 no such object: Apus\PackException 554: no packed value: an object is mentioned before it came, at byte 3 of 3
 reference to a reference: Apus\PackException 554: no packed value: a reference to a reference, at byte 5 of 5

@@ -31,17 +31,12 @@ pub(super) fn pack(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn unpack(call: &Call) -> Result<(), Raise> {
-    let allowed = match call.opt_array(1)? {
-        Some(options) => allowed(call, options)?,
-        None => Allowed::All,
-    };
-    // The argument's string is shared: PHP code that runs meanwhile may assign to the variable.
-    let data = call.value(0);
-    let bytes = match data.view() {
-        View::Str(bytes) => bytes,
-        _ => call.bytes(0)?,
-    };
-    call.ret(decode::decode(bytes, &allowed)?)
+    let bytes = call.bytes(0)?;
+    let options = if call.count() > 1 { call.opt_array(1)? } else { None };
+    call.ret(match options {
+        None => decode::decode(bytes, &Allowed::All)?,
+        Some(options) => decode::decode(bytes, &allowed(call, options)?)?,
+    })
 }
 
 fn allowed(call: &Call, options: ArrayView<'_>) -> Result<Allowed, Raise> {
