@@ -57,11 +57,13 @@ static zend_never_inline zval *put_anywhere(zend_array *map, zend_string *key)
 	return to;
 }
 
-static zend_always_inline zval *put_text(zend_array *map, zend_string *key, bool room)
+static zend_always_inline zval *put_text(apus_reader *reader, zend_string *key, zend_array *map, bool room)
 {
 	zend_ulong index;
 	zval *to;
 	if (UNEXPECTED(ZEND_HANDLE_NUMERIC_STR(ZSTR_VAL(key), ZSTR_LEN(key), index))) {
+		/* The array does not keep it, and it may be mentioned again. */
+		apus_reader_own(reader);
 		zend_string_release(key);
 		return put_index(map, index);
 	}
@@ -107,7 +109,7 @@ static zend_always_inline zval *key(reading *now, unsigned char tag, bool room)
 		if (UNEXPECTED(name == NULL)) {
 			return NULL;
 		}
-		to = put_text(map, name, room);
+		to = put_text(now->reader, name, map, room);
 	} else if (read_index(now, tag, &index)) {
 		to = put_index(map, (zend_ulong) index);
 	} else {
