@@ -123,9 +123,10 @@ impl Content<'_> {
         // Its ranges and tag are those of the bytes as they are.
         self.head.plain = true;
         let current = Validators { etag: self.etag, modified: self.modified };
+        let conditions = &conditions.clone().lenient(responder.is_lenient());
         match conditions.verdict(true, get, &current, self.len, now) {
             Verdict::Whole => {
-                self.full(200);
+                self.full(200, true);
                 let whole = Part { first: 0, len: self.len };
                 self.one(whole, responder)
             }
@@ -144,19 +145,19 @@ impl Content<'_> {
             }
             Verdict::Parts(parts) => match parts[..] {
                 [part] => {
-                    self.full(206);
+                    self.full(206, !conditions.is_lenient());
                     self.head.push_field(b"Content-Range", content_range(part, self.len).as_bytes());
                     self.one(part, responder)
                 }
-                _ => self.several(&parts, responder),
+                _ => self.several(&parts, !conditions.is_lenient(), responder),
             },
         }
     }
 
-    /// Completes the head of an answer that has content.
-    fn full(&mut self, status: u16) {
+    /// Completes the head of an answer that has content. `tells`: that ranges can be asked for.
+    fn full(&mut self, status: u16, tells: bool) {
         self.head.status = status;
-        if !has_accept_ranges(&self.head.lines) {
+        if tells && !has_accept_ranges(&self.head.lines) {
             self.head.push_field(b"Accept-Ranges", b"bytes");
         }
         self.head.push_field(b"Content-Type", self.kind);
@@ -175,18 +176,22 @@ impl Content<'_> {
     }
 
     /// Several parts, as multipart/byteranges (RFC 9110 section 14.6).
-    fn several(self, parts: &[Part], responder: &Responder) -> Result<(), SendError> {
+    fn several(self, parts: &[Part], tells: bool, responder: &Responder) -> Result<(), SendError> {
         let boundary = boundary(self.etag);
         let mut head = self.head;
         head.status = 206;
-        head.push_field(b"Accept-Ranges", b"bytes");
+        if tells {
+            head.push_field(b"Accept-Ranges", b"bytes");
+        }
         head.push_field(b"Content-Type", format!("multipart/byteranges; boundary={boundary}").as_bytes());
         head.has_content_type = true;
         let pieces: Vec<(Vec<u8>, Part)> = parts
             .iter()
-            .map(|part| {
+            .enumerate()
+            .map(|(at, part)| {
                 let range = content_range(*part, self.len);
-                let mut intro = format!("\r\n--{boundary}\r\nContent-Type: ").into_bytes();
+                let line_end = if at == 0 && !tells { "" } else { "\r\n" };
+                let mut intro = format!("{line_end}--{boundary}\r\nContent-Type: ").into_bytes();
                 intro.extend_from_slice(self.kind);
                 intro.extend_from_slice(format!("\r\nContent-Range: {range}\r\n\r\n").as_bytes());
                 (intro, *part)

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
+
+/// Whether only top-level types count that IANA has registered.
+static REGISTERED: AtomicBool = AtomicBool::new(false);
 
 /// Those that the program has named, by the lower-case extension; `None` for what it does not want known.
 static OWN: RwLock<BTreeMap<String, Option<String>>> = RwLock::new(BTreeMap::new());
@@ -16,7 +20,20 @@ fn extension(name: &Path) -> Option<String> {
 fn known(name: &Path) -> Option<String> {
     let own = OWN.read().unwrap_or_else(PoisonError::into_inner);
     let own = extension(name).and_then(|extension| own.get(&extension).cloned());
-    own.unwrap_or_else(|| mime_guess::from_path(name).first().map(|guess| guess.to_string()))
+    own.unwrap_or_else(|| {
+        let guess = mime_guess::from_path(name).first().map(|guess| guess.to_string());
+        guess.filter(|kind| !REGISTERED.load(Ordering::Relaxed) || !is_unregistered(kind))
+    })
+}
+
+/// Whether nobody has registered what the type begins with: `chemical/` and the top-level types of experiments.
+fn is_unregistered(kind: &str) -> bool {
+    kind.starts_with("chemical/") || kind.starts_with("x-")
+}
+
+/// From now on files of such types are bytes, as code written for Swoole has it.
+pub fn only_registered() {
+    REGISTERED.store(true, Ordering::Relaxed);
 }
 
 /// By the file name's extension; `application/octet-stream` when it says nothing.

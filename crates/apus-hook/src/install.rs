@@ -7,7 +7,7 @@ use apus_options::hooks;
 use apus_zend::fiber;
 use apus_zend::got::{Redirect, observes_switches, redirect};
 
-use super::{accept, descriptor, dns, file, gate, message, poll, process, resolve, sleep, stream};
+use super::{accept, curl, descriptor, dns, file, gate, message, poll, process, resolve, sleep, stream};
 
 macro_rules! table {
     ($($name:literal => $function:expr),+ $(,)?) => {
@@ -77,6 +77,7 @@ static TABLE: &[Redirect] = table! {
     c"close" => descriptor::close,
     c"dup2" => descriptor::dup2,
     c"dup3" => descriptor::dup3,
+    c"curl_easy_perform" => curl::easy_perform,
     c"dlopen" => dlopen,
 };
 

@@ -13,6 +13,7 @@
 mod accept;
 mod args;
 mod autoload;
+mod curl;
 mod descriptor;
 mod dns;
 mod file;

@@ -1,7 +1,7 @@
 //! `Apus\Runtime`: which blocking calls are hooked.
 
 use apus_options::hooks;
-use apus_zend::library;
+use apus_zend::library::StandIns;
 use apus_zend::value::View;
 use apus_zend::{Call, Raise};
 
@@ -30,7 +30,14 @@ fn set(call: &Call) -> Result<(), Raise> {
 fn enable(flags: i64) -> bool {
     const ON_SOCKETS: i64 = hooks::CURL | hooks::NATIVE_CURL | hooks::SOCKETS | hooks::SSL | hooks::TLS | DRIVERS;
     install::install();
-    library::stands_for_sockets(flags & hooks::SOCKETS != 0);
+    let all = |bits| flags & bits == bits;
+    StandIns {
+        sockets: all(hooks::SOCKETS),
+        curl: all(hooks::CURL) && !all(hooks::NATIVE_CURL),
+        streams: all(hooks::STREAM_FUNCTION),
+        processes: all(hooks::PROC),
+    }
+    .set();
     let sockets = hooks::TCP | hooks::UNIX | hooks::STREAM_FUNCTION | hooks::NET_FUNCTION;
     gate::set_flags_of(flags, if flags & ON_SOCKETS == 0 { flags } else { flags | sockets });
     true

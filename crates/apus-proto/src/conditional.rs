@@ -25,6 +25,7 @@ pub struct Conditions<'a> {
     if_unmodified_since: Option<&'a [u8]>,
     if_range: Option<&'a [u8]>,
     range: Option<&'a [u8]>,
+    lenient: bool,
 }
 
 /// Some bytes of a representation.
@@ -59,6 +60,19 @@ impl<'a> Conditions<'a> {
             conditions.note(name, value);
         }
         conditions
+    }
+
+    /// Whether it is answered as code written for Swoole knows it: HEAD has ranges, too; an If-Range that is neither a
+    /// tag nor a date says nothing; and of what is no range there is nothing.
+    #[must_use]
+    pub fn lenient(mut self, lenient: bool) -> Self {
+        self.lenient = lenient;
+        self
+    }
+
+    /// The same, to whoever answers.
+    pub fn is_lenient(&self) -> bool {
+        self.lenient
     }
 
     fn note(&mut self, name: &[u8], value: &'a [u8]) {
@@ -101,7 +115,9 @@ impl<'a> Conditions<'a> {
             return Verdict::NotModified;
         }
         match self.range {
-            Some(range) if ranges && self.range_holds(current, now) => parts(range, len),
+            Some(range) if (ranges || reads && self.lenient) && self.range_holds(current, now) => {
+                parts(range, len, self.lenient)
+            }
             _ => Verdict::Whole,
         }
     }
@@ -111,6 +127,9 @@ impl<'a> Conditions<'a> {
         let Some(value) = self.if_range else { return true };
         if value.starts_with(b"\"") || value.starts_with(b"W/") {
             return same_tag(value, current.etag, Comparison::Strong);
+        }
+        if self.lenient {
+            return parse_http_date(value, now).is_none_or(|date| date == current.modified);
         }
         // A date is a strong validator only where the representation cannot have changed twice in that second.
         parse_http_date(value, now).is_some_and(|date| date == current.modified && current.modified < now)
@@ -171,8 +190,10 @@ fn next_tag(list: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Reads a Range field for a representation of `len` bytes (section 14.2). What is no valid list of byte ranges is
 /// ignored, as is one that asks for more than there is.
-fn parts(range: &[u8], len: u64) -> Verdict {
-    let Some(list) = byte_ranges(range) else { return Verdict::Whole };
+fn parts(range: &[u8], len: u64, lenient: bool) -> Verdict {
+    let says = |list: &&[u8]| lenient || list.iter().any(u8::is_ascii_digit);
+    let Some(list) = byte_ranges(range).filter(says) else { return Verdict::Whole };
+    let malformed = if lenient { Verdict::Unsatisfiable } else { Verdict::Whole };
     let mut parts = Vec::new();
     for (at, spec) in list.split(|byte| *byte == b',').map(trim_ows).filter(|spec| !spec.is_empty()).enumerate() {
         if at == MAX_RANGES {
@@ -180,7 +201,7 @@ fn parts(range: &[u8], len: u64) -> Verdict {
         }
         match part(spec, len) {
             Ok(part) => parts.extend(part),
-            Err(Malformed) => return Verdict::Whole,
+            Err(Malformed) => return malformed,
         }
     }
     if parts.is_empty() {
@@ -193,7 +214,7 @@ fn parts(range: &[u8], len: u64) -> Verdict {
 
 fn byte_ranges(range: &[u8]) -> Option<&[u8]> {
     let (unit, list) = range.split_at_checked(6)?;
-    (unit.eq_ignore_ascii_case(b"bytes=") && list.iter().any(u8::is_ascii_digit)).then_some(list)
+    unit.eq_ignore_ascii_case(b"bytes=").then_some(list)
 }
 
 /// What is no range.

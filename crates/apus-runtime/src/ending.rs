@@ -49,6 +49,9 @@ impl State {
             self.end_all();
             return Ok(());
         }
+        if swoole::is_on() && !self.engine.is_idle() {
+            engine::deprecated("swoole_event_rshutdown(): Event::wait() in shutdown function is deprecated")?;
+        }
         self.run_to_end()
     }
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use apus_zend::class::Class;
 use apus_zend::engine::{self, ClassEntry, Thrown};
 use apus_zend::fiber::Job;
-use apus_zend::{Call, Callable, Raise, Value};
+use apus_zend::{Call, Callable, Raise, Value, process};
 
 use crate::exception::{self, CANCELED, COROUTINE, EXCEPTION, TIMEOUT};
 use crate::last_error;
@@ -143,6 +143,7 @@ fn thrown_there(call: &Call, class: &Class) -> Raise {
         There::Text(message) | There::Logged(message) | There::Failure(message, _) => (class, message),
         There::Error(class, message) => (class, message),
         There::Fatal(message) => return engine::fatal_of_function(&message),
+        There::Uncatchable(message) => return uncatchable(code, &message),
         There::Quiet(_) => (class, thrown.message()),
     };
     drop(thrown);
@@ -201,9 +202,10 @@ fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
             message
         }
         There::Quiet(_) => return call.ret(false),
-        There::Error(_, message) if !loudly => message,
+        There::Error(_, message) | There::Uncatchable(message) if !loudly => message,
         There::Error(class, message) => return Err(engine::throw(class, code, &message)),
         There::Fatal(message) => return Err(engine::fatal_of_function(&message)),
+        There::Uncatchable(message) => return Err(uncatchable(code, &message)),
     };
     if let Some(slot) = class.slot("errCode") {
         call.object()?.set_slot(slot, Value::int(code));
@@ -218,6 +220,12 @@ fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
         warning(&message)?;
     }
     call.ret(false)
+}
+
+/// Ends the script with an error that is told of as if nobody had caught it.
+fn uncatchable(code: i64, message: &str) -> Raise {
+    let raise = engine::throw(error_class(), code, message);
+    Thrown::take().map_or(raise, |thrown| process::report_uncaught(&thrown))
 }
 
 /// Warns as there: with the name of the running function first, unless `swoole.display_errors` is off.
@@ -248,6 +256,8 @@ pub enum There {
     Error(ClassEntry, String),
     /// This fatal error of the running function.
     Fatal(String),
+    /// An error that ends the script with its trace, whatever it catches.
+    Uncatchable(String),
 }
 
 thread_local! {
@@ -296,9 +306,7 @@ fn said_there(call: &Call, thrown: &Thrown) -> Option<(There, i64)> {
     let said = match noted {
         Some(there) => there,
         None if !is_refusal(call, thrown, &message) => return None,
-        None if code == error::OUT_OF_COROUTINE => {
-            There::Error(error_class(), "API must be called in the coroutine".to_owned())
-        }
+        None if code == error::OUT_OF_COROUTINE => There::Uncatchable("API must be called in the coroutine".to_owned()),
         None => There::Text(message),
     };
     let code = if let There::Failure(_, code) | There::Quiet(code) = &said { *code } else { code };
@@ -323,7 +331,8 @@ pub fn told_there(raise: Raise) -> Result<String, Raise> {
             | There::Logged(text)
             | There::Failure(text, _)
             | There::Error(_, text)
-            | There::Fatal(text),
+            | There::Fatal(text)
+            | There::Uncatchable(text),
         ) => text,
         None | Some(There::Quiet(_)) => message,
     })

@@ -90,6 +90,8 @@ impl Emitter<'_> {
             self.seen,
             self.place(class)
         );
+        let mut modifiers = item.modifiers.clone();
+        modifiers.extend(class.doc.rust("dynamic").map(|_| "dynamic"));
         let extends =
             item.extends.as_ref().map_or_else(|| "None".to_owned(), |parent| format!("Some({})", text(parent)));
         let implements: Vec<_> = item.implements.iter().map(|interface| text(interface)).collect();
@@ -97,7 +99,7 @@ impl Emitter<'_> {
             self.out,
             "    name: {},\n    flags: {},\n    extends: {extends},\n    implements: &[{}],\n    native: {native},\n    lazy: {lazy},",
             text(&name),
-            flags(&item.modifiers, "CLASS_"),
+            flags(&modifiers, "CLASS_"),
             implements.join(", "),
         );
         self.line("    constants: &[");

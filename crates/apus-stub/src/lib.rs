@@ -13,6 +13,7 @@
 //! | a class | `@rust static NAME` | the name of its static; default: its short name in capitals |
 //! | a class | `@rust plain`, `@rust native` | its objects own no Rust value, or one; default: those of a class with methods do |
 //! | a class | `@rust lazy COUNT FUNCTION` | the first properties are filled by the function when they are first read |
+//! | a class | `@rust dynamic` | its objects may have properties that it does not declare |
 //! | a class | `@rust second NAME` | in a `.second.stub.php`: it is the class of that name in the file beside it, under another name |
 //! | a class | `@rust also NAME...` | further names of it, which `module.rs` has registered where the names of Swoole are |
 //! | a class | `@rust short NAME...` | the same, unless `swoole.use_shortname` is off |

@@ -34,10 +34,12 @@ pub(crate) fn tables(folder: &Path) -> io::Result<String> {
     for path in php_files(folder)? {
         let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
         let class = name.trim_end_matches(".php").replace('/', "\\").to_lowercase();
+        // In traces they are called as there.
+        let place = name.strip_prefix("Swoole/").map_or_else(|| name.clone(), |rest| format!("core/{rest}"));
         let is_class = !name.starts_with(FUNCTIONS);
         let declared = if is_class { class.as_str() } else { "" };
         let text = path.display().to_string();
-        let source = format!("Source::new(c\"@apus/library/{name}\", include_str!({text:?}), c{declared:?})");
+        let source = format!("Source::new(c\"@swoole/library/{place}\", include_str!({text:?}), c{declared:?})");
         if !is_class {
             let list = if name.starts_with(SHORT_FUNCTIONS) { &mut short } else { &mut functions };
             list.push(source);

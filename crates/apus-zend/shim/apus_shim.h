@@ -472,8 +472,15 @@ void apus_library_install(const apus_library_hooks *hooks); /* at module start *
 void apus_library_open(void); /* a request begins; may bail out */
 void apus_library_run(const apus_library_source *source, zval *result); /* what it returns; may bail out */
 
-/* ---- sockets.c ---- */
-void apus_sockets_by_library(bool wanted); /* whether socket_create() and the others are the library's in coroutines */
+/* ---- stand_in.c, proc_there.c ---- */
+/* Which of PHP's functions are others for code written for Swoole. */
+typedef struct {
+	bool sockets;   /* ext/sockets, in coroutines: the library's */
+	bool curl;      /* curl_init(): the library's */
+	bool streams;   /* stream_select() and stream_socket_shutdown(), in coroutines */
+	bool processes; /* proc_open(), in coroutines: resources of another type */
+} apus_stand_ins;
+void apus_stand_in(apus_stand_ins wanted);
 
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
  * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, which

@@ -106,7 +106,9 @@ typedef enum {
 /* In a coroutine: the function, variable or property; for a property its object. MUST NOT run PHP code. */
 typedef void (*apus_mistake_hook)(apus_mistake kind, const char *name, size_t len, zend_object *of);
 void apus_mistakes_startup(apus_mistake_hook hook); /* at module start */
-bool apus_there_startup(void); /* at the start of the module that is named swoole; false: not possible */
+void apus_proc_startup(int module);
+void apus_proc_there(bool wanted);
+bool apus_there_startup(int module); /* at the start of the module that is named swoole; false: not possible */
 zval *apus_write_property(zend_object *object, zend_string *name, zval *value, void **cache_slot);
 
 /* ---- ambient.c ---- */

@@ -75,7 +75,7 @@ static const zend_ini_entry_def second_entries[] = {
 static PHP_MINIT_FUNCTION(second)
 {
 	zend_register_ini_entries(second_entries, module_number);
-	return second_startup(module_number) && apus_there_startup() ? SUCCESS : FAILURE;
+	return second_startup(module_number) && apus_there_startup(module_number) ? SUCCESS : FAILURE;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(second)

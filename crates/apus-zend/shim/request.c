@@ -2,13 +2,13 @@
 
 enum {
 	KEY_METHOD, KEY_URI, KEY_PATH_INFO, KEY_QUERY, KEY_TIME, KEY_TIME_FLOAT, KEY_PROTOCOL, KEY_SERVER_PORT,
-	KEY_SERVER_ADDR, KEY_REMOTE_ADDR, KEY_REMOTE_PORT, KEY_MASTER_TIME, KEYS
+	KEY_REMOTE_PORT, KEY_SERVER_ADDR, KEY_REMOTE_ADDR, KEY_MASTER_TIME, KEYS
 };
 
 static const char *const key_names[KEYS] = {
 	"request_method", "request_uri", "path_info", "query_string", "request_time", "request_time_float",
 	"server_protocol",
-	"server_port", "server_addr", "remote_addr", "remote_port", "master_time",
+	"server_port", "remote_port", "server_addr", "remote_addr", "master_time",
 };
 static const char *const common_words[] = { "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "HTTP/1.1",
 	"HTTP/1.0", "HTTP/2" };
@@ -82,9 +82,9 @@ static void fill(zend_array *array, const apus_server_fields *fields)
 	ZVAL_INTERNED_STR(&value, words[WORD_HTTP11 + fields->protocol]);
 	add(array, KEY_PROTOCOL, &value);
 	add_long(array, KEY_SERVER_PORT, fields->server_port);
+	add_long(array, KEY_REMOTE_PORT, fields->remote_port);
 	add_bytes(array, KEY_SERVER_ADDR, fields->server_addr);
 	add_bytes(array, KEY_REMOTE_ADDR, fields->remote_addr);
-	add_long(array, KEY_REMOTE_PORT, fields->remote_port);
 	add_long(array, KEY_MASTER_TIME, (zend_long) fields->connected_at);
 }
 

@@ -51,8 +51,24 @@ pub fn install<L: Library>() {
     unsafe { sys::apus_library_install(&raw const hooks) };
 }
 
-/// Whether the functions of ext/sockets are the library's in coroutines: `socket_create()` is `swoole_socket_create()`.
-pub fn stands_for_sockets(wanted: bool) {
-    // SAFETY: this thread's table of functions, whose records stay where they are.
-    unsafe { sys::apus_sockets_by_library(wanted) };
+/// Which of PHP's functions are others for code written for Swoole.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub struct StandIns {
+    /// Those of ext/sockets are the library's in coroutines: `socket_create()` is `swoole_socket_create()`.
+    pub sockets: bool,
+    /// `curl_init()` makes a handle of the library.
+    pub curl: bool,
+    /// `stream_select()` and `stream_socket_shutdown()` do as there in coroutines.
+    pub streams: bool,
+    /// So does `proc_open()`.
+    pub processes: bool,
+}
+
+impl StandIns {
+    /// Has them stand in from now on.
+    pub fn set(self) {
+        let Self { sockets, curl, streams, processes } = self;
+        // SAFETY: this thread's table of functions, whose records stay where they are.
+        unsafe { sys::apus_stand_in(sys::apus_stand_ins { sockets, curl, streams, processes }) };
+    }
 }

@@ -58,3 +58,10 @@ function swoole_curl_multi_getcontent(Handler $obj): ?string
 {
     return $obj->getContent();
 }
+
+// Not in the global namespace: libraries look there for what ext/curl can do.
+if (!defined('CURLOPT_PREREQFUNCTION') && !defined('Swoole\Curl\CURLOPT_PREREQFUNCTION')) {
+    define('Swoole\Curl\CURLOPT_PREREQFUNCTION', 20312);
+    define('Swoole\Curl\CURL_PREREQFUNC_OK', 0);
+    define('Swoole\Curl\CURL_PREREQFUNC_ABORT', 1);
+}

@@ -167,3 +167,13 @@ function swoole_name_resolver_lookup(string $name, Swoole\NameResolver\Context $
     $address = gethostbyname($name);
     return filter_var($address, FILTER_VALIDATE_IP) === false ? '' : $address;
 }
+
+/** A coroutine that sleeps $count times. */
+function swoole_test_kernel_coroutine(int $count = 100, float $sleep_time = 1.0): void
+{
+    Apus\go(static function () use ($count, $sleep_time): void {
+        for ($done = 0; $done < $count; $done++) {
+            Apus\Coroutine::sleep($sleep_time);
+        }
+    });
+}

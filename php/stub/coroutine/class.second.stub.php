@@ -81,6 +81,10 @@ class Coroutine
 
     public static function getPcid(int $cid = 0): false|int {}
 
+    /**
+     * @rust second::get_context
+     * @rust typed
+     */
     public static function getContext(int $cid = 0): \Swoole\Coroutine\Context|null {}
 
     public static function getBackTrace(int $cid = 0, int $options = 1, int $limit = 0): array|false {}

@@ -10,23 +10,23 @@ namespace Swoole\Http;
  */
 class Request
 {
-    public ?array $server;
-
-    public ?array $header;
-
-    public ?array $get;
-
-    public ?array $post;
-
-    public ?array $cookie;
-
-    public ?array $files;
-
-    public ?array $tmpfiles;
-
     public $fd = 0;
 
     public $streamId = 0;
+
+    public ?array $header;
+
+    public ?array $server;
+
+    public ?array $cookie;
+
+    public ?array $get;
+
+    public ?array $files;
+
+    public ?array $post;
+
+    public ?array $tmpfiles;
 
     public function getData(): string|false {}
 

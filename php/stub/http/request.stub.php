@@ -4,28 +4,31 @@ namespace Apus\Http;
 
 /**
  * One HTTP request. Its properties are built when they are first read.
- * @rust lazy 7 fill_property
+ * @rust lazy 9 fill_property
  */
 class Request
 {
-    /**
-     * request_method, request_uri (path as sent), path_info (path decoded), query_string (if there is one),
-     * request_time, request_time_float, server_protocol, server_port, server_addr, remote_addr, remote_port, master_time
-     * (when the connection was accepted). Keys are lower-case.
-     */
-    public ?array $server;
+    /** The connection's session id. */
+    public int $fd = 0;
+
+    /** The stream of an HTTP/2 request; 0 in HTTP/1. */
+    public int $streamId = 0;
 
     /** Header fields, names lower-case; several of one name are joined with ", " (RFC 9110 section 5.3). */
     public ?array $header;
 
-    /** Query variables, nested as PHP does; null without any. Limit: max_input_vars. */
-    public ?array $get;
-
-    /** Form fields of an urlencoded or multipart body; null without any. Limits: max_input_vars, max_form_memory. */
-    public ?array $post;
+    /**
+     * request_method, request_uri (path as sent), path_info (path decoded), query_string (if there is one),
+     * request_time, request_time_float, server_protocol, server_port, remote_port, server_addr, remote_addr, master_time
+     * (when the connection was accepted). Keys are lower-case.
+     */
+    public ?array $server;
 
     /** Cookies; null without any. */
     public ?array $cookie;
+
+    /** Query variables, nested as PHP does; null without any. Limit: max_input_vars. */
+    public ?array $get;
 
     /**
      * Uploaded files by field: name, full_path, type, tmp_name, error (UPLOAD_ERR_*), size, as in $_FILES, but a field
@@ -34,14 +37,11 @@ class Request
      */
     public ?array $files;
 
+    /** Form fields of an urlencoded or multipart body; null without any. Limits: max_input_vars, max_form_memory. */
+    public ?array $post;
+
     /** Paths of the uploaded files; null without any. */
     public ?array $tmpfiles;
-
-    /** The connection's session id. */
-    public int $fd = 0;
-
-    /** The stream of an HTTP/2 request; 0 in HTTP/1. */
-    public int $streamId = 0;
 
     /**
      * The request method as sent, such as GET (RFC 9110 section 9).

@@ -39,6 +39,10 @@ class Process
 
     private $callback = null;
 
+    /**
+     * @rust construct_there
+     * @rust typed
+     */
     public function __construct(callable $callback, bool $redirect_stdin_and_stdout = false, int $pipe_type = 2, bool $enable_coroutine = false) {}
 
     public static function wait(bool $blocking = true): array|false {}

@@ -29,14 +29,6 @@ var_dump($client->set(['unknown there' => 1, 'timeout' => 2.5, 'max_retries' => 
 $sync = new Client(SWOOLE_SOCK_TCP);
 var_dump($sync->set(['unknown there' => 1, 'package_max_length' => 100, 'open_fastcgi_protocol' => true]));
 
-echo "-- outside of coroutines\n";
-try {
-    $client->get('/');
-} catch (Swoole\Error $error) {
-    echo get_class($error), ': ', $error->getMessage(), "\n";
-}
-var_dump($error->getCode() === SWOOLE_ERROR_CO_OUT_OF_COROUTINE, swoole_last_error() === $error->getCode());
-
 echo "-- without a connection\n";
 var_dump($sync->send('x'), $sync->errCode, $sync->close());
 var_dump(swoole_last_error() === SWOOLE_ERROR_CLIENT_NO_CONNECTION, $sync->isConnected());
@@ -97,10 +89,6 @@ bool(true)
 float(2.5)
 
 Warning: setting "open_fastcgi_protocol" is not supported by this version of Apus: remove it or switch it off. Use open_length_check: n at offset 4, body at 8. in %s on line %d
-bool(true)
--- outside of coroutines
-Swoole\Error: API must be called in the coroutine
-bool(true)
 bool(true)
 -- without a connection
 bool(false)

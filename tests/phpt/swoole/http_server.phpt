@@ -48,14 +48,17 @@ var_dump($shown($server->ports[0], Swoole\Server\Port::class, 'onRequest') insta
 var_dump($server->start(), $started);
 var_dump($server->start());
 ?>
---EXPECT--
+--EXPECTF--
 string(13) "Swoole\Server"
 bool(false)
 int(2)
 NULL
 warning: there is no event "nonsense"
 bool(false)
-warning: unknown setting "nonsense"
+warning: unsupported option [nonsense]
+#0 %s
+#1 %s
+#2 %s
 bool(true)
 bool(true)
 int(7)

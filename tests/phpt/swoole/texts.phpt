@@ -76,8 +76,6 @@ function socket_text(int $number): string
     return swoole_strerror($number);
 }
 
-echo "-- outside\n";
-$told(fn () => Co::sleep(0.001));
 // What functions of PHP refuse is the program's own affair.
 Co\run(fn () => array_chunk([1], 0));
 ?>
@@ -121,8 +119,6 @@ Swoole\Coroutine\Http2\Client\Exception: The port is invalid
 
 Warning: Swoole\Coroutine\Http\Client::set(): function 'there_is_none' is not callable in %s on line %d
 bool(false)
--- outside
-Swoole\Error: API must be called in the coroutine
 
 Fatal error: Uncaught ValueError: array_chunk(): Argument #2 ($length) must be greater than 0 in %s:%d
 Stack trace:

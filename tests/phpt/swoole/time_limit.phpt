@@ -6,11 +6,6 @@ apus.swoole_compat=1
 <?php
 use Swoole\Coroutine;
 
-try {
-    Coroutine::setTimeLimit(1);
-} catch (Swoole\Error $outside) {
-    echo $outside->getMessage(), "\n";
-}
 Coroutine\run(function () {
     $limited = function (string $name, float $limit, callable $then) {
         try {
@@ -34,7 +29,6 @@ Coroutine\run(function () {
 echo "done\n";
 ?>
 --EXPECT--
-API must be called in the coroutine
 bool(true)
 sleep: Swoole\Coroutine\TimeoutException
 bool(true)

@@ -427,6 +427,11 @@ impl<S: Switch> Engine<S> {
         self.tasks.borrow().len()
     }
 
+    /// Whether there is nothing to do.
+    pub fn is_idle(&self) -> bool {
+        self.live() == 0 && self.holds.get() == 0
+    }
+
     /// Counters.
     pub fn stats(&self) -> EngineStats {
         EngineStats {
@@ -492,10 +497,10 @@ impl<S: Switch> Engine<S> {
             if engine.interrupted.replace(false) {
                 return Poll::Ready(Idle::Interrupted);
             }
-            let live = engine.live();
-            if live == 0 && engine.holds.get() == 0 {
+            if engine.is_idle() {
                 return Poll::Ready(Idle::Empty);
             }
+            let live = engine.live();
             if engine.stuck.replace(false) && live == engine.inside.get() && engine.holds.get() == 0 {
                 return Poll::Ready(Idle::Stuck);
             }

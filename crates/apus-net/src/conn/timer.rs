@@ -80,7 +80,7 @@ impl Conn {
         if let Some(expired) = self.expired_now(now, draining) {
             self.expired.set(Some(expired));
             self.wake_later();
-        } else if self.output_stalled(now) {
+        } else if self.output_stalled(now) || self.is_silent() {
             self.kill(Kill::Reset);
         } else if self.watch_in_sweep.get() {
             self.wake_later();
@@ -120,6 +120,16 @@ impl Conn {
                 None
             }
         }
+    }
+
+    /// Whether code written for Swoole has it closed: nothing came for the time of its heartbeat, whatever is being
+    /// done for it.
+    fn is_silent(&self) -> bool {
+        let config = &self.port.config;
+        let counts = config.lenient && config.heartbeat_idle > 0 && self.mux.get().is_none();
+        counts
+            && self.timer.get() == Timer::None
+            && self.port.worker.clock.wall() - self.info.last_request_at.get() >= config.heartbeat_idle as f64 / 1000.0
     }
 
     fn is_handshaking(&self) -> bool {

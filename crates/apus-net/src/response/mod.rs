@@ -476,6 +476,11 @@ impl Responder {
         self.fail_with(head);
     }
 
+    /// Whether its client is answered as code written for Swoole knows it.
+    pub fn is_lenient(&self) -> bool {
+        self.conn.site().config.lenient
+    }
+
     fn fail_with(&self, mut head: ResponseHead) {
         if self.is_ended() {
             return;

@@ -20,10 +20,19 @@ const FIN: i64 = 1;
 const COMPRESS: i64 = 2;
 const RSV1: i64 = 4;
 const MASK: i64 = 32;
+/// Bytes of a frame's head at most.
+const MAX_HEAD: usize = 14;
 /// What `unpack()` decompresses at most.
 const MAX_UNPACKED: usize = 64 << 20;
+/// The bits of a frame's first byte that are its opcode.
+const OPCODE: u8 = 0x0f;
 /// The close frame that came without a code.
 const NO_STATUS: i64 = 1005;
+
+/// What an opcode's number means.
+type Means = fn(i64) -> Result<Opcode, Raise>;
+/// The number of an opcode, and what it means.
+type Numbered = (i64, Means);
 
 /// What a program wants to send.
 pub(crate) struct Outgoing<'a> {
@@ -52,6 +61,28 @@ fn opcode(number: i64) -> Result<Opcode, Raise> {
     })
 }
 
+/// The opcode of a frame that is packed: what RFC 6455 reserves is packed as it is there, like bytes.
+fn packed(number: i64) -> Result<Opcode, Raise> {
+    if reserved(number).is_some() { Ok(Opcode::Binary) } else { opcode(number) }
+}
+
+/// An opcode that RFC 6455 reserves, where code is written for Swoole.
+fn reserved(number: i64) -> Option<u8> {
+    u8::try_from(number).ok().filter(|number| swoole::is_on() && matches!(number, 3..=7 | 11..=15))
+}
+
+/// The number of a frame object's opcode.
+fn number_of(frame: &Object) -> i64 {
+    integer(frame, slot::frame::OPCODE, 1)
+}
+
+fn integer(frame: &Object, slot: u32, default: i64) -> i64 {
+    match frame.slot(slot).view() {
+        View::Int(value) => value,
+        _ => default,
+    }
+}
+
 impl<'a> Outgoing<'a> {
     /// From `push($data, $opcode, $flags)`, whose first argument has the number `at`: data or a frame object, whose own
     /// opcode and flags rule. Flags that only say something else leave the message whole.
@@ -61,20 +92,21 @@ impl<'a> Outgoing<'a> {
 
     /// From the arguments of such a call.
     pub(crate) fn of(data: Any<'a>, opcode: i64, flags: i64) -> Result<Self, Raise> {
-        Self::read(data, opcode, flags, !0)
+        Self::read(data, flags, !0, (opcode, self::opcode))
     }
 
-    /// From such arguments. Each of the flags in `whole` makes the frame the last of its message.
-    fn read(data: Any<'a>, number: i64, flags: i64, whole: i64) -> Result<Self, Raise> {
+    /// From such arguments: the number of the opcode, and what it means. Each of the flags in `whole` makes the frame
+    /// the last of its message.
+    fn read(data: Any<'a>, flags: i64, whole: i64, (number, means): Numbered) -> Result<Self, Raise> {
         if let View::Object(object) = data.view() {
             if object.is(&FRAME) {
-                return Self::from_frame(&object.share());
+                return Self::from_frame(&object.share(), means);
             }
             if !is_stringable(data)? {
                 return Err(data.type_error("of type string or Apus\\WebSocket\\Frame"));
             }
         }
-        let (data, opcode) = (data.bytes()?, opcode(number)?);
+        let (data, opcode) = (data.bytes()?, means(number)?);
         let payload =
             if opcode == Opcode::Close { Cow::Owned(close_payload(1000, data)?) } else { Cow::Borrowed(data) };
         // Compressed by the program, and not the last of its message: so said there.
@@ -95,13 +127,10 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    fn from_frame(object: &Object) -> Result<Self, Raise> {
-        let number = |slot: u32, default: i64| match object.slot(slot).view() {
-            View::Int(value) => value,
-            _ => default,
-        };
+    fn from_frame(object: &Object, means: Means) -> Result<Self, Raise> {
+        let number = |slot: u32, default: i64| integer(object, slot, default);
         let text = |slot: u32| scalar(object.slot(slot).view()).unwrap_or_default();
-        let opcode = opcode(number(slot::frame::OPCODE, 1))?;
+        let opcode = means(number_of(object))?;
         let flags = number(slot::frame::FLAGS, FIN);
         // Older programs say it by $finish alone.
         let fin = flags != 0 && !matches!(object.slot(slot::frame::FINISH).view(), View::Bool(false));
@@ -128,8 +157,8 @@ impl<'a> Outgoing<'a> {
         Ok(Self { opcode, fin, compress, mask: flags & MASK != 0, payload })
     }
 
-    /// Its bytes on the wire, without an agreed extension's state.
-    fn pack(&self) -> Result<BytesMut, Raise> {
+    /// Its bytes on the wire, without an agreed extension's state, with the opcode of this number if that is reserved.
+    fn pack(&self, number: i64) -> Result<BytesMut, Raise> {
         let mut compressed = BytesMut::new();
         let whole = self.fin && matches!(self.opcode, Opcode::Text | Opcode::Binary);
         let deflated = self.compress
@@ -140,6 +169,9 @@ impl<'a> Outgoing<'a> {
             if self.mask { Some(apus_client::websocket::mask_key().map_err(|e| refused(&e.message))?) } else { None };
         let mut out = BytesMut::new();
         proto::encode(&mut out, self.opcode, self.fin, deflated, payload, mask);
+        if let (Some(number), Some(first)) = (reserved(number), out.first_mut()) {
+            *first = *first & !OPCODE | number;
+        }
         Ok(out)
     }
 }
@@ -223,13 +255,17 @@ pub(crate) fn of_message(message: &Message<'_>, fd: i64) -> Result<Object, Raise
 }
 
 fn to_string(object: Object) -> Result<Vec<u8>, Raise> {
-    Ok(Outgoing::from_frame(&object)?.pack()?.into())
+    Ok(Outgoing::from_frame(&object, packed)?.pack(number_of(&object))?.into())
 }
 
 pub(crate) fn pack(data: Any<'_>, opcode: i64, flags: i64) -> Result<Vec<u8>, Raise> {
     // A fragment may be masked; what is compressed is whole.
-    let frame = Outgoing::read(data, opcode, flags, FIN | COMPRESS | RSV1);
-    match frame.and_then(|frame| frame.pack()) {
+    let number = match data.view() {
+        View::Object(object) if object.is(&FRAME) => number_of(&object.share()),
+        _ => opcode,
+    };
+    let frame = Outgoing::read(data, flags, FIN | COMPRESS | RSV1, (opcode, packed));
+    match frame.and_then(|frame| frame.pack(number)) {
         Ok(bytes) => Ok(bytes.into()),
         Err(raise) => {
             let text = swoole::told_there(raise)?;
@@ -242,7 +278,13 @@ pub(crate) fn pack(data: Any<'_>, opcode: i64, flags: i64) -> Result<Vec<u8>, Ra
 /// One whole frame as an object; none when the bytes are not one.
 fn parse(bytes: &[u8]) -> Result<Option<Object>, Raise> {
     let role = if bytes.get(1).is_some_and(|byte| byte & 0x80 != 0) { Role::Server } else { Role::Client };
-    let Ok(Some((header, at))) = Header::parse(bytes, Some(role), true) else { return Ok(None) };
+    // What is reserved is read as if it were bytes.
+    let number = bytes.first().and_then(|first| reserved(i64::from(first & OPCODE)));
+    let mut head = bytes.iter().take(MAX_HEAD).copied().collect::<Vec<_>>();
+    if let (Some(_), Some(first)) = (number, head.first_mut()) {
+        *first = *first & !OPCODE | Opcode::Binary.number();
+    }
+    let Ok(Some((header, at))) = Header::parse(&head, Some(role), true) else { return Ok(None) };
     let Some(payload) = usize::try_from(header.len).ok().and_then(|len| bytes.get(at..at.checked_add(len)?)) else {
         return Ok(None);
     };
@@ -267,7 +309,11 @@ fn parse(bytes: &[u8]) -> Result<Option<Object>, Raise> {
         }
         payload = out.to_vec();
     }
-    object(&FRAME, 0, &payload, header.opcode, flags).map(Some)
+    let frame = object(&FRAME, 0, &payload, header.opcode, flags)?;
+    if let Some(number) = number {
+        frame.set_slot(slot::frame::OPCODE, Value::int(number.into()));
+    }
+    Ok(Some(frame))
 }
 
 pub(crate) fn unpack(data: &[u8]) -> Result<OrFalse<Object>, Raise> {

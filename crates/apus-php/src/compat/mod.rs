@@ -37,6 +37,7 @@ fn enter(class: &'static Class, with_short: bool) {
 /// Registers what the module has, of the classes of Apus those that have a second declaration.
 pub(crate) fn register(classes: impl Iterator<Item = &'static Class>, module: i32) {
     library::install();
+    apus_edge::types::only_registered();
     let with_short = engine::ini_switch("swoole.use_shortname");
     for first in classes {
         first.register_names(first.also);

@@ -69,12 +69,16 @@ pub(super) fn resume(id: TaskId) -> Result<bool, Raise> {
 }
 
 fn get_context(id: TaskId) -> Result<Option<Object>, Raise> {
+    context_of(id, false)
+}
+
+pub(super) fn context_of(id: TaskId, apart: bool) -> Result<Option<Object>, Raise> {
     let Some(task) = meant(id) else { return Ok(None) };
     let kept = task.data().context.borrow().as_ref().map(Object::share);
     if kept.is_some() {
         return Ok(kept);
     }
-    let fresh = context::new()?;
+    let fresh = context::new(apart)?;
     *task.data().context.borrow_mut() = Some(fresh.share());
     Ok(Some(fresh))
 }

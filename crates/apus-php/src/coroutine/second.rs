@@ -16,7 +16,7 @@ use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Callable, Raise, Value};
 
 use super::batch;
-use super::class::{get_back_trace, meant};
+use super::class::{context_of, get_back_trace, meant};
 use crate::backtrace;
 use crate::last_error;
 use crate::preempt;
@@ -26,6 +26,10 @@ use crate::wait::{Pause, Timeout, sleep_noted, suspend, wait};
 
 pub(super) fn sleep(time: Pause) -> Result<bool, Raise> {
     sleep_noted(time)
+}
+
+pub(super) fn get_context(id: TaskId) -> Result<Option<Object>, Raise> {
+    context_of(id, true)
 }
 
 pub(super) fn yield_now() -> Result<bool, Raise> {

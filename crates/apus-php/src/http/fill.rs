@@ -8,14 +8,14 @@ use apus_zend::{Array, Raise, Value, engine};
 
 use super::Request;
 
-/// The lazily built properties, in the order of the class's declarations.
-pub(super) const SERVER: u32 = 0;
-pub(super) const HEADER: u32 = 1;
-pub(super) const GET: u32 = 2;
-pub(super) const POST: u32 = 3;
+/// The lazily built properties, in the order of the class's declarations, after those that are set at once.
+pub(super) const HEADER: u32 = 2;
+pub(super) const SERVER: u32 = 3;
 pub(super) const COOKIE: u32 = 4;
-pub(super) const FILES: u32 = 5;
-pub(super) const TMPFILES: u32 = 6;
+pub(super) const GET: u32 = 5;
+pub(super) const FILES: u32 = 6;
+pub(super) const POST: u32 = 7;
+pub(super) const TMPFILES: u32 = 8;
 
 /// The value of one property.
 pub(super) fn value(request: &Request, slot: u32) -> Result<Value, Raise> {

@@ -84,7 +84,7 @@ pub(super) fn parse(call: &Call) -> Result<(), Raise> {
         fill::announce_uploads(&whole)?;
         let _ = parsed.whole.set(whole);
         let object = call.object()?;
-        for slot in fill::SERVER..=fill::TMPFILES {
+        for slot in fill::HEADER..=fill::TMPFILES {
             object.set_slot(slot, fill::value(request, slot)?);
         }
     }

@@ -17,9 +17,9 @@ use crate::runtime::State;
 use crate::wait::wait;
 
 /// Where `fd` stands among the declared properties.
-const FD: u32 = 7;
+const FD: u32 = 0;
 /// The same of `streamId`.
-const STREAM: u32 = 8;
+const STREAM: u32 = 1;
 
 /// What a request may hold, from the settings of its port.
 #[expect(clippy::struct_excessive_bools, reason = "each mirrors a setting that is a switch")]

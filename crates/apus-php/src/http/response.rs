@@ -462,7 +462,9 @@ fn end(call: &Call) -> Result<(), Raise> {
     } else if response.second && body.len() > reply::most() {
         reply::refuse_long(response.answering()?, body.len())
     } else {
-        response.end_with(body, || call.value(0))?
+        let sent = response.end_with(body, || call.value(0))?;
+        // There its connection is what is missing.
+        sent || (response.second && crate::last_error::fail(crate::last_error::NOT_EXIST))
     };
     call.ret(ended)
 }

@@ -139,10 +139,11 @@ impl Core {
         takers.push(runner());
     }
 
-    fn release(&self) -> Result<bool, Raise> {
+    /// `any`: what another process has, too.
+    fn release(&self, any: bool) -> Result<bool, Raise> {
         let shared = self.shared()?;
         if shared.held().is_none() {
-            return Ok(self.kind == SEM && shared.release_anybodys());
+            return Ok(any && shared.release_anybodys());
         }
         let mut takers = self.takers.borrow_mut();
         // Any code may give back what another took.
@@ -304,7 +305,9 @@ fn lock_wait(lock: Me<'_, Lock>, timeout: Timeout) -> Result<bool, Raise> {
 }
 
 fn unlock(lock: Me<'_, Lock>) -> Result<bool, Raise> {
-    let released = lock.0.release()?;
+    // There only those who share a lock know whether they do.
+    let any = lock.0.kind == SEM || (lock.0.kind != RWLOCK && lock.object.is_second(&CLASS));
+    let released = lock.0.release(any)?;
     set_err(&lock.object, if released { 0 } else { libc::EPERM });
     Ok(released)
 }

@@ -41,6 +41,9 @@ const TYPE_DGRAM: i64 = 2;
 /// Bytes that `read()` takes at most.
 const READ_MOST: i64 = 256 * 1024 * 1024;
 
+/// Where the callback stands among the properties of the second class.
+const CALLBACK: u32 = 5;
+
 type This<'c> = Me<'c, ProcessObject>;
 
 /// The value, or a warning and an error that is noted.
@@ -81,6 +84,23 @@ fn construct(
     Ok(Made(ProcessObject(core), slots))
 }
 
+/// There the callback stands in a private property, from which it is called.
+fn construct_there(
+    callable: Callable,
+    redirect: bool,
+    kind: Given<i64>,
+    coroutine: bool,
+) -> Result<Made<ProcessObject, 3>, Raise> {
+    let callback = callable.value();
+    let Made(process, [pipe, id]) = construct(callable, redirect, kind, coroutine)?;
+    Ok(Made(process, [pipe, id, (CALLBACK, callback)]))
+}
+
+/// Whether a program has taken the callback away.
+fn has_lost_callback(process: &Object) -> bool {
+    process.is_second(&PROCESS) && matches!(process.slot(CALLBACK).view(), View::Null)
+}
+
 fn set(process: &ProcessObject, settings: Given<ArrayView<'_>>) -> Result<(), Raise> {
     let mut coroutine = process.0.coroutine.get();
     for (key, value) in settings.value.iter() {
@@ -111,6 +131,10 @@ fn start(me: This<'_>) -> Result<OrFalse<i64>, Raise> {
     })?;
     if core.is_running() {
         engine::warning("Apus\\Process::start(): the process has been started already, and runs")?;
+        return Ok(OrFalse(None));
+    }
+    if has_lost_callback(&me.object) {
+        swoole::warning("illegal callback function")?;
         return Ok(OrFalse(None));
     }
     core.owner.set(Owner::Program);

@@ -28,6 +28,30 @@ pub(super) struct SysQueue {
     pub(super) key: libc::key_t,
 }
 
+/// A queue that this process takes from, for the server.
+pub(crate) struct Inbox(SysQueue);
+
+impl Inbox {
+    /// The queue under a key, or under that of the script for 0; made when there is none, for this user alone.
+    pub(crate) fn open(key: i64) -> Result<Self, String> {
+        let key = libc::key_t::try_from(key).map_err(|_| format!("{key} is no key"))?;
+        let key = if key == 0 { script_key() } else { key };
+        SysQueue::open(key, 0o600).map(Self).map_err(|code| explain(code, 0))
+    }
+
+    /// The next message, and its type; `None`: there is none now.
+    pub(crate) fn take(&self) -> Result<Option<(i64, Vec<u8>)>, String> {
+        loop {
+            match self.0.take(0, LARGEST, libc::IPC_NOWAIT) {
+                Ok(taken) => return Ok(Some(taken)),
+                Err(libc::EINTR) => {}
+                Err(libc::ENOMSG) => return Ok(None),
+                Err(code) => return Err(explain(code, LARGEST)),
+            }
+        }
+    }
+}
+
 /// A message as the kernel wants it: its type, then its bytes.
 fn record(kind: i64, bytes: &[u8]) -> Vec<u8> {
     [&(kind as libc::c_long).to_ne_bytes()[..], bytes].concat()
@@ -87,17 +111,18 @@ impl SysQueue {
             match self.take(kind, most, libc::IPC_NOWAIT) {
                 Err(libc::EINTR) => {}
                 Err(libc::ENOMSG) => return Err(libc::EAGAIN),
-                taken => return taken,
+                taken => return taken.map(|(_, bytes)| bytes),
             }
         }
     }
 
     /// The same for any message, blocking; EINTR when a signal came.
     pub(super) fn take_blocking(self, most: usize) -> Result<Vec<u8>, c_int> {
-        self.take(0, most, 0)
+        self.take(0, most, 0).map(|(_, bytes)| bytes)
     }
 
-    fn take(self, kind: i64, most: usize, flags: c_int) -> Result<Vec<u8>, c_int> {
+    /// The type of the message, and its bytes.
+    fn take(self, kind: i64, most: usize, flags: c_int) -> Result<(i64, Vec<u8>), c_int> {
         const HEAD: usize = size_of::<libc::c_long>();
         let mut record: Vec<u8> = Vec::with_capacity(HEAD + most);
         // SAFETY: room for the type and `most` bytes.
@@ -105,7 +130,9 @@ impl SysQueue {
         let Ok(n) = usize::try_from(n) else { return Err(errno()) };
         // SAFETY: the kernel wrote the type and `n` bytes.
         unsafe { record.set_len(HEAD + n) };
-        Ok(record.split_off(HEAD))
+        let bytes = record.split_off(HEAD);
+        let kind = record.first_chunk().map_or(0, |kind| libc::c_long::from_ne_bytes(*kind));
+        Ok((kind, bytes))
     }
 
     /// msgctl(2) with a record, which it reads or fills.

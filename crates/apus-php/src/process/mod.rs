@@ -19,6 +19,7 @@ use apus_zend::class::Class;
 pub(crate) use class::PROCESS;
 pub(crate) use core::{Phase, ProcessCore, core_of};
 pub(crate) use fork::Signals;
+pub(crate) use message_queue::Inbox;
 pub(crate) use signals::{count as signal_handlers, end_request, prepare, take as take_signal, takes as takes_signals};
 
 /// The classes of this room, parents first.

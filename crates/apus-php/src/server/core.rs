@@ -23,6 +23,7 @@ use super::port_core::{Given, PortCore, Tell};
 use super::routing::commands::Command;
 use super::routing::dispatch::Dispatch;
 use super::stats_file::StatsFile;
+use super::task::SystemQueue;
 use super::tls::ServerCertificates;
 use crate::exception::{self};
 use crate::handlers::Handlers;
@@ -102,6 +103,8 @@ pub(super) struct ServerCore {
     pub(super) commands: RefCell<Vec<Command>>,
     /// `stats_file`, which only code written for Swoole has.
     pub(super) stats_file: RefCell<Option<StatsFile>>,
+    /// Whose tasks come from other programs, too: the same.
+    pub(super) system_queue: Cell<Option<SystemQueue>>,
 }
 
 thread_local! {
@@ -170,6 +173,7 @@ impl ServerCore {
             event_objects: Cell::new(false),
             commands: RefCell::default(),
             stats_file: RefCell::default(),
+            system_queue: Cell::default(),
         });
         MADE.with(|made| {
             let mut made = made.borrow_mut();
@@ -193,6 +197,8 @@ impl ServerCore {
     pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
         let mut given = Given::read(given, self.second)?;
         self.configure(&given)?;
+        let said = SystemQueue::said(self.system_queue.get(), given.task_ipc_mode, given.message_queue_key);
+        self.system_queue.set(said);
         if let Some(path) = &given.stats_file {
             let every = given.stats_interval.unwrap_or(Duration::from_secs(1));
             let file = (!path.is_empty()).then(|| StatsFile { path: path.into(), every });

@@ -14,7 +14,7 @@ use apus_options::{Kind, Settings};
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram, take_passed};
 use apus_zend::engine::ClassEntry;
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Callable, Raise, Value, descriptor, engine, native};
+use apus_zend::{Array, Callable, Raise, Value, descriptor, engine, native};
 
 use super::address;
 use super::core::{Callbacks, ServerCore};
@@ -56,6 +56,9 @@ pub(super) struct Given {
     /// `stats_file` and `stats_timer_interval`, which only code written for Swoole has.
     pub(super) stats_file: Option<String>,
     pub(super) stats_interval: Option<Duration>,
+    /// `task_ipc_mode` and `message_queue_key`, which only code written for Swoole has.
+    pub(super) task_ipc_mode: Option<i64>,
+    pub(super) message_queue_key: Option<i64>,
 }
 
 /// The largest `start_session_id`: so many connections have numbers behind it as a server never sees.
@@ -113,6 +116,21 @@ fn expect_quantity(name: &str, view: View<'_>) -> Result<(), Raise> {
     }
 }
 
+/// Warns of a setting that is not heeded: of one that there is not as the library does there.
+fn tell_of(name: &str, why: &str) -> Result<(), Raise> {
+    const TELLER: &[u8] = b"Swoole\\Server\\Helper::checkOptions";
+    if apus_options::find(name).is_some() {
+        return engine::warning(why);
+    }
+    let Ok(teller) = Callable::new(&mut Value::string(TELLER)?) else {
+        // The library is switched off.
+        return engine::warning(why);
+    };
+    let mut names = Array::new(1)?;
+    names.push(Value::string(name.as_bytes())?)?;
+    teller.call(&[names.into()]).map(drop)
+}
+
 pub(super) fn refused(text: &str) -> Raise {
     exception::throw(exception::code::server::OPTION, text)
 }
@@ -146,6 +164,8 @@ impl Given {
                 (b"stats_file", View::Str(path)) if lenient => {
                     all.stats_file = Some(String::from_utf8_lossy(path).into_owned());
                 }
+                (b"task_ipc_mode", View::Int(mode)) if lenient => all.task_ipc_mode = Some(mode),
+                (b"message_queue_key", View::Int(key)) if lenient => all.message_queue_key = Some(key),
                 (b"stats_timer_interval", View::Int(milliseconds)) if lenient => {
                     all.stats_interval = Some(Duration::from_millis(milliseconds.clamp(1, 86_400_000) as u64));
                 }
@@ -181,7 +201,7 @@ impl Given {
                         Err(_) if lenient && WITHOUT_EFFECT.contains(&&*name) => continue,
                         Err(why) if lenient => {
                             expect_quantity(&name, view)?;
-                            engine::warning(&why)?;
+                            tell_of(&name, &why)?;
                             continue;
                         }
                         Err(why) => return Err(refused(&why)),

@@ -165,6 +165,9 @@ impl Running {
         {
             tokio::task::spawn_local(stats_file::keep(Rc::clone(&self.core), Rc::clone(&self.state), file));
         }
+        if let (0, Some(queue), Some(task_client)) = (self.worker.id, self.core.system_queue.get(), &self.task_client) {
+            task::forward(task_client, queue);
+        }
         let commands = tokio::task::spawn_local(Rc::clone(self).obey());
         let faults = tokio::task::spawn_local(Rc::clone(self).watch_faults());
         let served = self.serve().await;

@@ -82,6 +82,11 @@ pub fn warning(message: &str) -> Result<(), Raise> {
     error(sys::E_WARNING, message)
 }
 
+/// Tells of what a program should not do any more.
+pub fn deprecated(message: &str) -> Result<(), Raise> {
+    error(sys::E_DEPRECATED, message)
+}
+
 /// Emits a PHP warning that begins with the name of the running function.
 pub fn warning_of_function(message: &str) -> Result<(), Raise> {
     // SAFETY: the message is copied.

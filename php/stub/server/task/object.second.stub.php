@@ -22,7 +22,15 @@ class Task
 
     public function finish(mixed $data): bool {}
 
+    /**
+     * @rust pack_there
+     * @rust typed
+     */
     public static function pack(mixed $data): string|false {}
 
+    /**
+     * @rust unpack_there
+     * @rust typed
+     */
     public static function unpack(string $data): mixed {}
 }

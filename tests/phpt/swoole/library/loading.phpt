@@ -49,6 +49,6 @@ string(41) "Swoole\Coroutine\FastCGI\Client\Exception"
 ä1
 ä2
 1+2
-none in @apus/library/Swoole/ArrayObject.php
-@apus/library/functions/coroutine.php
+none in @swoole/library/core/ArrayObject.php
+@swoole/library/functions/coroutine.php
 IN A CHILD

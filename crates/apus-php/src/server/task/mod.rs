@@ -13,6 +13,7 @@ pub(super) mod methods;
 mod object;
 mod running;
 pub(super) mod schedule;
+mod system_queue;
 mod task_client;
 mod work;
 
@@ -25,6 +26,7 @@ use apus_zend::class::Class;
 use super::core::ServerCore;
 use crate::exception;
 
+pub(super) use system_queue::{SystemQueue, forward};
 pub(super) use task_client::{TaskClient, close, open};
 pub(super) use work::{Leaving, work};
 

@@ -7,6 +7,7 @@ use apus_zend::{Raise, Value, native};
 
 use super::answer::decode;
 use super::running::Running;
+use super::system_queue;
 use crate::memory::pack;
 
 struct TaskHandle(Rc<Running>);
@@ -40,6 +41,14 @@ fn pack_value(data: Value) -> Result<Vec<u8>, Raise> {
 
 fn unpack_value(data: &[u8]) -> Result<Value, Raise> {
     decode(true, data)
+}
+
+fn pack_there(data: Value) -> Result<Vec<u8>, Raise> {
+    system_queue::pack(&data)
+}
+
+fn unpack_there(data: &[u8]) -> Result<Value, Raise> {
+    Ok(system_queue::unpack(data)?.unwrap_or_else(|| Value::bool(false)))
 }
 
 apus_zend::stub!("server/task/object");
