@@ -87,11 +87,13 @@ class Programs(Suite):
 
 
 def parse(stdout: str, stderr: str, needed: tuple[str, ...]) -> dict:
-    """The last line is the figures; a program may print warnings before it."""
+    """The last line is the figures; a program may print warnings before it, and say among them what was wrong."""
     try:
         figures = json.loads(stdout.strip().splitlines()[-1])
         if all(figures[key] > 0 for key in needed) and not figures.get("wrong"):
             return figures
+        if isinstance(figures.get("wrong"), str):
+            raise Failed(figures["wrong"])
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         pass
     said = (stderr.strip() or stdout.strip() or "nothing").splitlines()[-1]

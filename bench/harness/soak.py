@@ -79,7 +79,6 @@ class Soak(TabledPrograms):
     NEEDED = ("answered",)
     ROUNDS = (1, 1)
     TIMEOUT_SECONDS = 6 * 3600
-    RESUMED = ("count",)
 
     def count(self, case) -> int:
         if case.name == "requests":

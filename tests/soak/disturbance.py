@@ -54,8 +54,10 @@ class Memory:
 
     EVERY = 2.0
 
-    def __init__(self, site, temporary):
+    def __init__(self, site, temporary, kept_back=0):
+        """`kept_back`: bytes that a process may keep of what was freed."""
         self.site, self.temporary, self.samples, self.next = site, temporary, [], 0.0
+        self.kept_back = kept_back
         # By how much a straight line through the second half of the samples rises; not in a short run.
         self.rises = {}
         self.begun = time.monotonic()
@@ -113,7 +115,7 @@ class Memory:
         found = []
         for what, allowed in (
             ("master", lambda before: before + MASTER_BOUND),
-            ("each", lambda before: before * FRESH_BOUND),
+            ("each", lambda before: before * FRESH_BOUND + self.kept_back),
             ("descriptors", lambda before: before + DESCRIPTOR_BOUND),
             ("processes", lambda before: before + 2),
             ("files", lambda before: before + 12),

@@ -35,7 +35,9 @@ GRACE = 1.0
 # How a worker that leaves ends its WebSockets.
 LEAVING = (1001, 1012)
 COUNTERS = 20
-# What AddressSanitizer keeps back of what was freed: full before the second fifth of the looks at memory begins.
+# Of why it failed, for --figures.
+MOST_SAID = 4000
+# MiB that AddressSanitizer keeps back in each process of what was freed.
 ASAN_QUARANTINE = 16
 SLOW = b"".join(bytes([97 + piece]) * 100_000 for piece in range(10))
 PASSES = {"echo": 8, "upload": 2, "task": 3, "count": 6, "push": 4, "pop": 6, "query": 4, "room": 2, "slow": 1, "leave": 1}
@@ -191,7 +193,7 @@ class Soak(unittest.TestCase):
 
     def runTest(self):  # noqa: N802
         options = self.options
-        memory = Memory(self.server, self.server.folder)
+        memory = Memory(self.server, self.server.folder, kept_back=(ASAN_QUARANTINE << 20) * options.asan)
         chaos = Chaos(self.server, options, random.Random(options.seed), roles=("worker", "task"))
         clients = [Client(self, number, options.seed + number) for number in range(options.clients)]
         for client in clients:
@@ -205,7 +207,11 @@ class Soak(unittest.TestCase):
         for client in clients:
             client.join(180)
             self.assertFalse(client.is_alive(), "a client hangs")
-        self.report(memory, chaos)
+        try:
+            self.report(memory, chaos)
+        except AssertionError as error:
+            self.figures["wrong"] = str(error)[:MOST_SAID]
+            raise
 
     def report(self, memory, chaos):
         kills = [at for at, _ in chaos.kills]
@@ -266,7 +272,7 @@ def main():
     options = parse()
     code = counted(Soak, options)
     if options.figures:
-        print(json.dumps({**Soak.figures, "wrong": code}))
+        print(json.dumps({"wrong": code, **Soak.figures}))
     return code
 
 

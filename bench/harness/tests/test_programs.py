@@ -27,6 +27,10 @@ class Figures(unittest.TestCase):
     def test_the_last_line_counts(self):
         self.assertEqual(programs.parse('Warning: x\n{"a": 1}\n', "", ("a",)), {"a": 1})
 
+    def test_what_was_wrong_is_told(self):
+        with self.assertRaisesRegex(Failed, "^memory rises$"):
+            programs.parse('{"a": 1, "wrong": "memory rises"}', "FAILED", ("a",))
+
     def test_what_is_no_result_says_what_was_said(self):
         for text in ("", "Fatal error: x", '{"a": 0}', '{"b": 1}', '{"a": 1, "wrong": 2}', "[1]"):
             with self.subTest(text), self.assertRaisesRegex(Failed, "it said: (Fatal|boom|{|\\[)"):
