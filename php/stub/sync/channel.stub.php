@@ -23,8 +23,7 @@ class Channel
     public function __construct(int $size = 1) {}
 
     /**
-     * Puts a value at the end. A coroutine that waits for it runs at once, until it waits again, where the channel holds
-     * one value; else when the running coroutine waits next.
+     * Puts a value at the end. A coroutine that waits for it runs at once, until it waits again.
      * @param float $timeout seconds to wait while the channel is full; 0 or negative for no limit
      * @return bool false when the channel is or gets closed, the time-out expired, or the coroutine was cancelled: see
      * $errCode
@@ -36,8 +35,7 @@ class Channel
     public function push(mixed $data, float $timeout = -1): bool {}
 
     /**
-     * Takes the value at the front. A coroutine that waits to push runs at once, until it waits again, where the channel
-     * holds one value; else when the running coroutine waits next.
+     * Takes the value at the front. A coroutine that waits to push runs at once, until it waits again.
      * @param float $timeout seconds to wait while the channel is empty; 0 or negative for no limit
      * @return mixed false when the channel is closed and empty, the time-out expired, or the coroutine was cancelled:
      * see $errCode

@@ -77,12 +77,12 @@ Trying to clone an uncloneable object of class Apus\Coroutine\Channel
 pushed 1
 pushed 2
 {"consumer_num":0,"producer_num":1,"queue_num":2}
-popped 1
-popped 2
-popped 3
 pushed 3
+popped 1
 pushed 4
+popped 2
 pushed 5
+popped 3
 popped 4
 popped 5
 bool(true)

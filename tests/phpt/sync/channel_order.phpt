@@ -1,5 +1,5 @@
 --TEST--
-Channel: values come out in the order of their coming, whether they are handed over or lie in the buffer, whoever runs first
+Channel: values come out in the order of their coming, over any number of direct hand-overs, whoever runs first
 --FILE--
 <?php
 use Apus\Coroutine;
@@ -58,7 +58,7 @@ run(function () use (&$got) {
     for ($n = 1; $n <= 140; $n++) {
         $c->push($n);
     }
-    // All have a value, and run when this coroutine waits; these two are for it.
+    // Nobody but the 12 that the loop has to enter is left; these two are for this coroutine.
     $c->push(141);
     $c->push(142);
     var_dump(count($got), $c->length(), $c->stats(), $c->isEmpty());
@@ -134,7 +134,7 @@ capacity 5, 2 consumers: in order
 capacity 5, 3 consumers: in order
 capacity 5, 7 consumers: in order
 each waits for one value, and one that comes later takes what is there:
-int(0)
+int(128)
 int(2)
 array(3) {
   ["consumer_num"]=>

@@ -1,13 +1,11 @@
 //! `Apus\Coroutine\Channel`: a queue of bounded length between coroutines.
 //!
-//! Without a buffer to speak of (a capacity of 1) a value goes straight to a coroutine that waits for it, which is
-//! entered at once, as in the peer: one switch there and one back for what would else take a turn of the event loop.
-//! With one, whoever is served runs when the running coroutine waits next, so that two switches move a whole buffer.
-//! Then, and where a coroutine cannot be entered at once, the value goes to the end of the buffer and the coroutine is
-//! promised one: it takes the first that is there when it runs, and so does everybody else, so that values come out in
-//! the order of their coming whoever is entered first. Invariants: the buffer holds at least what is promised; somebody
-//! waits to pop only while it holds no more than that, and to push only while it holds the capacity besides; of a
-//! closed channel nobody waits for anything.
+//! A value goes straight to a coroutine that waits for it, which is entered at once, as in the peer: one switch there
+//! and one back for what would else take a turn of the event loop. Where it cannot be entered at once, the value goes
+//! to the end of the buffer and the coroutine is promised one: it takes the first that is there when it runs, and so
+//! does everybody else, so that values come out in the order of their coming whoever is entered first. Invariants: the
+//! buffer holds at least what is promised; somebody waits to pop only while it holds no more than that, and to push
+//! only while it holds the capacity besides; of a closed channel nobody waits for anything.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,7 +18,6 @@ use apus_zend::{Array, Call, Raise, Value, native};
 use super::line::{Line, LineError, Waiter};
 use crate::codes::{CANCELED, CLOSED, OK, TIMEOUT};
 use crate::runtime::State;
-use crate::swoole;
 use crate::wait::Timeout;
 
 const PUSH: &str = "Coroutine\\Channel::push()";
@@ -81,8 +78,6 @@ pub(super) enum Tried {
 /// The state of a channel.
 pub(super) struct Channel {
     capacity: usize,
-    /// Whether who is served is entered at once.
-    hands_over: bool,
     buffer: RefCell<VecDeque<Value>>,
     /// How many of the buffer's values belong to coroutines that were served and have not run yet.
     promised: Cell<usize>,
@@ -106,8 +101,6 @@ impl Channel {
     fn new(capacity: usize) -> Self {
         Self {
             capacity,
-            // Code written for Swoole knows no other order.
-            hands_over: capacity == 1 || swoole::is_on(),
             buffer: RefCell::default(),
             promised: Cell::new(0),
             consumers: Line::default(),
@@ -171,6 +164,7 @@ impl Channel {
         if self.promised.get() == 0 { Done::Popped(value) } else { self.promise(value) }
     }
 
+    #[cold]
     fn promise(&self, value: Value) -> Done {
         self.buffer.borrow_mut().push_back(value);
         self.promised.set(self.promised.get() + 1);
@@ -223,14 +217,14 @@ impl Channel {
     }
 }
 
-/// Enters the coroutine that an operation on the channel served, or has the event loop do it.
+/// Enters the coroutine that an operation on the channel served.
 #[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
 #[inline(always)]
 pub(super) fn go_on(channel: &Channel, served: Option<Rc<ChannelWaiter>>) -> Result<(), Raise> {
     let Some(served) = served else { return Ok(()) };
     let Some(state) = State::existing() else { return Ok(()) };
     let task = Rc::clone(served.task());
-    if !channel.hands_over || !state.engine.enters_now() {
+    if !state.engine.enters_now() {
         leave_to_loop(channel, &served);
         state.engine.unpark(&task);
         return state.check_stop();
@@ -242,6 +236,7 @@ pub(super) fn go_on(channel: &Channel, served: Option<Rc<ChannelWaiter>>) -> Res
 }
 
 /// A value on its way to a coroutine that others will overtake waits for it in the buffer.
+#[cold]
 fn leave_to_loop(channel: &Channel, served: &ChannelWaiter) {
     served.change(|(case, done)| match done {
         Done::Popped(value) => (case, channel.promise(value)),
