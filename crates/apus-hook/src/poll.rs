@@ -65,6 +65,13 @@ fn kind_is_hooked(fd: RawFd) -> bool {
     }
 }
 
+/// Whether all of them are hooked. By what is neither socket nor pipe a library wakes itself, as libcurl does by an
+/// eventfd: beside hooked sockets it does not count.
+fn all_hooked(watched: &[(RawFd, u32)]) -> bool {
+    let beside_sockets = watched.iter().any(|&(fd, _)| matches!(kind(fd), Kind::Socket) && hooked(fd));
+    watched.iter().all(|&(fd, _)| kind_is_hooked(fd) || beside_sockets && matches!(kind(fd), Kind::Other))
+}
+
 fn milliseconds(timeout: c_int) -> Option<Duration> {
     u64::try_from(timeout).ok().map(Duration::from_millis)
 }
@@ -92,7 +99,7 @@ fn poll_in_coroutine(gate: &Gate, fds: &mut [pollfd], limit: Option<Duration>) -
     let (mut few, mut many) = ([(0, 0); FEW], Vec::new());
     let len = watched(fds, &mut few, &mut many);
     let watched = if fds.len() <= FEW { &few[..len] } else { &many[..] };
-    if flags() & POLLING != POLLING && !watched.iter().all(|&(fd, _)| kind_is_hooked(fd)) {
+    if flags() & POLLING != POLLING && !all_hooked(watched) {
         return sys::poll(fds, limit.map_or(-1, |limit| c_int::try_from(limit.as_millis()).unwrap_or(c_int::MAX)));
     }
     match (&mut *fds, watched) {

@@ -39,10 +39,19 @@ bool apus_is_shutting_down(void)
 	return (EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0;
 }
 
+/* Where no shutdown function was registered, what runs at shutdown is a last destructor; else it is what PHP itself has
+ * called that tells. */
 bool apus_is_past_shutdown_functions(void)
 {
-	/* PHP forgets them before it calls the last destructors. */
-	return apus_is_shutting_down() && BG(user_shutdown_function_names) == NULL;
+	if (!apus_is_shutting_down() || BG(user_shutdown_function_names) == NULL) {
+		return apus_is_shutting_down();
+	}
+	const zend_execute_data *first = EG(current_execute_data);
+	while (first != NULL && first->prev_execute_data != NULL) {
+		first = first->prev_execute_data;
+	}
+	const zend_function *called = first != NULL ? first->func : NULL;
+	return called != NULL && called->common.scope != NULL && called->common.scope->destructor == called;
 }
 
 void apus_switch_close(uint32_t blocks)
