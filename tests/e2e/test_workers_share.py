@@ -57,6 +57,8 @@ class Share(Case):
     def test_two_for_each_of_many_workers_leave_none_idle(self):
         with contextlib.ExitStack() as opened:
             server = self.serve(WHO, settings={"worker_num": 8})
+            # On a busy machine some of them begin late.
+            until("all serve", lambda: all(worker["state"] == "serving" for worker in server.status()["workers"]))
             counts = self.keep_open(server, 32, opened)
             self.assertGreaterEqual(len(counts), 8 if LONG else 7, sorted(counts.items()))
 
