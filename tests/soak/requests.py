@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Ten million requests to one worker: its memory after the first million and after the last may differ by 1 %.
 
-    tests/soak/requests.py [MILLIONS] [--figures]
-
-Handlers use the query, a header, a cookie, an array and a waiting coroutine now and then. Needs wrk. With --figures the
-last line is what was measured, as JSON.
+Handlers use the query, a header, a cookie, an array and a waiting coroutine now and then. Needs wrk.
 """
 
+import argparse
 import json
 import pathlib
 import shutil
@@ -53,8 +51,11 @@ def asked(server, script, most):
 
 
 def main():
-    words = [word for word in sys.argv[1:] if word != "--figures"]
-    millions = int(words[0]) if words else 10
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("millions", nargs="?", type=int, default=10, metavar="MILLIONS")
+    parser.add_argument("--figures", action="store_true", help="the last line is what was measured, as JSON")
+    options = parser.parse_args()
+    millions = options.millions
     if not shutil.which("wrk"):
         print("wrk is not installed\n0 passed, 0 failed, 1 skipped")
         return 0
@@ -69,7 +70,7 @@ def main():
             print(f"after {count:,} requests: {found[-1]:,} bytes", flush=True)
         good = server.workers() == [worker] and abs(found[1] / found[0] - 1) <= BOUND
     print("1 passed, 0 failed" if good else f"memory went from {found[0]:,} to {found[1]:,} bytes\n0 passed, 1 failed")
-    if "--figures" in sys.argv:
+    if options.figures:
         first, last = found
         print(json.dumps({"answered": count, "first": first, "last": last, "rise": (last / first - 1) * 100, "wrong": not good}))
     return 0 if good else 1
