@@ -19,10 +19,7 @@ class Exception extends \Apus\Exception
     /** The function waits, and no coroutine runs: wrap the call in Apus\Coroutine\run() or Apus\go(). */
     public const NOT_IN_COROUTINE = 1;
 
-    /**
-     * The running code cannot be suspended: a handler of pcntl_signal(), a tick function, the cycle collector, a
-     * destructor before PHP 8.4, shutdown.
-     */
+    /** The running code cannot be suspended: a handler of pcntl_signal(), a tick function, shutdown. */
     public const CANNOT_SWITCH = 2;
 
     /** The limit `max_coroutine` is reached. */

@@ -36,6 +36,8 @@ pub struct Facts {
     pub peer: Option<SocketAddr>,
     /// The server's certificate, as PEM.
     pub certificate: Option<String>,
+    /// Whether TLS is spoken.
+    pub tls: bool,
     /// Whether ALPN settled on HTTP/2.
     pub http2: bool,
 }
@@ -56,6 +58,7 @@ impl Wire {
             local,
             peer,
             certificate: tls.and_then(|stream| stream.peer_certificate_pem()),
+            tls: tls.is_some(),
             http2: tls.is_some_and(|stream| stream.alpn() == Some(b"h2")),
         }
     }

@@ -22,6 +22,11 @@ pub struct ResponseHead {
     /// Length of a body that is sent with `write`, or that 304 or an answer to HEAD without a body tells of. `end`
     /// knows the length by itself.
     pub content_length: Option<u64>,
+    /// Digits that the program has given it, where zeros stand before the others.
+    pub length_digits: u8,
+    /// The program wants no Content-Length. There is none over HTTP/2, which needs none, and over HTTP/1 for an empty
+    /// body, to which the client will count whatever the program sends by itself.
+    pub untold_length: bool,
     /// The connection ends with this answer.
     pub close: bool,
     /// A client that has a persistent connection anyway (HTTP/1.1) is told so, too.

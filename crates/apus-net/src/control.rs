@@ -139,6 +139,13 @@ impl Control {
         }
     }
 
+    /// Closes the connections that wait for a further request, without the time that [`drain`](Self::drain) gives them.
+    pub fn end_idle(&self) {
+        for conn in self.conns.registry.borrow().iter() {
+            conn.end_if_idle();
+        }
+    }
+
     /// Whether [`drain`](Self::drain) was called.
     #[inline]
     pub fn is_draining(&self) -> bool {

@@ -329,6 +329,34 @@ fn drain_answers_what_is_there_and_closes_what_is_idle() {
 }
 
 #[test]
+fn idle_connections_can_be_closed_without_waiting_for_what_may_be_on_its_way() {
+    let (go, wait) = tokio::sync::oneshot::channel::<()>();
+    let wait = Mutex::new(Some(wait));
+    let server = Server::start(Config::default(), move |request: Request, r: Responder| {
+        let wait = if request.path() == b"/wait" { wait.lock().unwrap().take() } else { None };
+        async move {
+            if let Some(wait) = wait {
+                wait.await.unwrap();
+            }
+            r.end(&ResponseHead::new(200), b"done").unwrap();
+        }
+    });
+    let (mut busy, mut idle) = (server.client(), server.client());
+    assert_eq!(idle.get("/").status, 200);
+    busy.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+    server.until(|c| c.counters().requests.get() == 2);
+    server.with(|control| {
+        control.drain();
+        control.end_idle();
+    });
+    // Nobody moves the clock.
+    idle.assert_closed();
+    go.send(()).unwrap();
+    assert_eq!(busy.answer().text(), "done");
+    busy.assert_closed();
+}
+
+#[test]
 fn unix_sockets_and_ipv6_work_alike() {
     let path = std::env::temp_dir().join(format!("apus-net-{}.sock", std::process::id()));
     let _ = std::fs::remove_file(&path);

@@ -11,6 +11,7 @@ use crate::access::AccessSettings;
 use crate::observe::Text;
 use crate::parcel::Parcel;
 use crate::role::Role;
+use crate::scoreboard::Scoreboard;
 use crate::snapshot::{MetricSnapshot, RunningScript, ScriptsSnapshot};
 use crate::worker::Worker;
 
@@ -86,9 +87,9 @@ pub trait Program {
     fn on_reaped(&mut self, _slot: usize, _role: Role) {}
 
     /// Whether the program has a handler of its own for this signal in the master: then it runs that, in
-    /// [`wait`](Self::wait), and the signal means nothing else. With the master's signals blocked: it calls no code of
-    /// users here.
-    fn takes_signal(&mut self, _signal: i32) -> bool {
+    /// [`wait`](Self::wait), and the signal means nothing else; or it has passed the signal on to a worker. With the
+    /// master's signals blocked: it calls no code of users here.
+    fn takes_signal(&mut self, _signal: i32, _scoreboard: &Scoreboard) -> bool {
         false
     }
 

@@ -112,6 +112,8 @@ pub struct WorkerSlot {
     pub loop_late: Counter,
     /// When the event loop's next tick is due, in milliseconds of the monotonic clock; 0 while it has none.
     pub loop_due: Counter,
+    /// Signals that the program handles in this process, each a bit.
+    pub handled_signals: Counter,
 
     /// What lives on when the process is gone.
     pub tally: Tally,
@@ -151,7 +153,7 @@ impl WorkerSlot {
         self.generation.load(Relaxed)
     }
 
-    fn counters(&self) -> [&Counter; 23] {
+    fn counters(&self) -> [&Counter; 24] {
         [
             &self.rows,
             &self.started_at,
@@ -176,6 +178,7 @@ impl WorkerSlot {
             &self.pool_waiting,
             &self.loop_late,
             &self.loop_due,
+            &self.handled_signals,
         ]
     }
 }

@@ -86,7 +86,9 @@ impl State {
                     return Ok(());
                 }
                 if let Some(told) = swoole::tell_deadlock() {
+                    self.stuck.set(true);
                     self.end_all();
+                    self.stuck.set(false);
                     return told;
                 }
                 let report = self.deadlock_report();
@@ -103,6 +105,25 @@ impl State {
         let condition = self.exit_condition.borrow().clone();
         let Some(condition) = condition else { return Ok(true) };
         Ok(!matches!(condition.call(&[])?.view(), View::Bool(false)))
+    }
+
+    pub(crate) fn stop_with(&self, stop: Stop) {
+        let mut slot = self.stop.borrow_mut();
+        if slot.is_none() {
+            *slot = Some(stop);
+        }
+        drop(slot);
+        self.engine.interrupt();
+    }
+
+    /// Whether coroutines of code written for Swoole are being ended because nothing can wake them.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck.get()
+    }
+
+    /// Logs a warning when the script has ended.
+    pub fn warn_at_end(&self, text: String) {
+        self.last_warnings.borrow_mut().push(text);
     }
 
     /// Ends what rooms have that would start coroutines.
@@ -178,6 +199,9 @@ impl State {
             STATE.with(|slot| slot.borrow_mut().take());
         }
         state.engine.switch().pool.clear();
+        for text in state.last_warnings.take() {
+            apus_process::log::there(apus_process::log::Level::Warning, format_args!("{text}"));
+        }
     }
 
     /// Forgets the state without ending anything in it: in a forked child, where it is the parent's.

@@ -69,8 +69,6 @@ pub enum Mode {
 pub struct Coro {
     fiber: Fiber,
     pub(crate) job: NonNull<Job>,
-    /// `Coroutine::getContext()`, made when first asked for.
-    pub context: RefCell<Option<Object>>,
     /// Receives what the callable returned or threw, if somebody wants it.
     outcome: RefCell<Option<Receive>>,
     bailed: Cell<bool>,
@@ -142,6 +140,12 @@ impl Coro {
     #[inline]
     pub fn ended_silently(&self) -> bool {
         self.silent.get()
+    }
+
+    /// `Coroutine::getContext()`, made when first asked for.
+    pub fn context(&self) -> &RefCell<Option<Object>> {
+        // SAFETY: as in `defer`.
+        unsafe { self.job.as_ref() }.context()
     }
 
     /// Has `callable` called when the coroutine's function is over.
@@ -223,7 +227,6 @@ impl Switch for PhpSwitch {
         } else {
             failed::give_back(|| job.release());
         }
-        drop(coro.context.take());
         State::catch_stray();
         // In a handler of exceptions or a destructor: what still waits for the coroutine's doing will not get it.
         if state.is_some_and(|state| state.fatals.get() != fatals) {
@@ -289,6 +292,8 @@ pub struct State {
     pub exit_condition: RefCell<Option<Rc<Callable>>>,
     /// What is told of another coroutine when the exception of one has ended the script.
     pub(crate) last_words: RefCell<Option<String>>,
+    pub(crate) stuck: Cell<bool>,
+    pub(crate) last_warnings: RefCell<Vec<String>>,
     /// Whether the callback of `workerstop` runs, for code written for Swoole: there that is outside of coroutines, and
     /// may begin some of its own.
     pub in_last_callback: Cell<bool>,
@@ -379,6 +384,8 @@ impl State {
             traces: Cell::new(false),
             exit_condition: RefCell::new(None),
             last_words: RefCell::new(None),
+            stuck: Cell::new(false),
+            last_warnings: RefCell::default(),
             in_last_callback: Cell::new(false),
         })
     }
@@ -476,7 +483,6 @@ impl State {
         let coro = Coro {
             fiber,
             job,
-            context: RefCell::new(None),
             outcome: RefCell::new(outcome),
             bailed: Cell::new(false),
             of_request,
@@ -567,15 +573,6 @@ impl State {
             (None, Outcome::Threw(thrown)) if !unwound && !exited => self.uncaught(thrown),
             (None, _) => {}
         }
-    }
-
-    pub(crate) fn stop_with(&self, stop: Stop) {
-        let mut slot = self.stop.borrow_mut();
-        if slot.is_none() {
-            *slot = Some(stop);
-        }
-        drop(slot);
-        self.engine.interrupt();
     }
 
     /// Runs a future on this thread's runtime, with everything spawned.

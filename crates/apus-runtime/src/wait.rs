@@ -123,8 +123,8 @@ pub fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
         WaitError::Blocked => Err(exception::throw(
             exception::code::coroutine::CANNOT_SWITCH,
             &format!(
-                "{what} would wait where PHP cannot be suspended: in a handler of pcntl_signal(), a tick function, the cycle \
-                 collector, a destructor before PHP 8.4, or at shutdown"
+                "{what} would wait where PHP cannot be suspended: in a handler of pcntl_signal(), a tick function, or at \
+                 shutdown"
             ),
         )),
     }

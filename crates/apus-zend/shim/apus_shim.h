@@ -293,7 +293,7 @@ void apus_switch_imported(bool imported);
 void apus_fiber_leave(apus_fiber *fiber);
 /* A fiber whose job bailed out is spent: it can only be abandoned. */
 void apus_fiber_abandon(apus_fiber *fiber);
-/* May the code that runs now be suspended? False in destructors before PHP 8.4, in the collector and in shutdown. */
+/* May the code that runs now be suspended? False in tick functions, handlers of pcntl and at shutdown. */
 bool apus_can_switch(void);
 /* Lets other code be entered from code that may not be suspended itself, but at shutdown: how often that was blocked,
  * which is to be blocked again. */

@@ -25,6 +25,9 @@ extern APUS_INDIRECT_RETURN apus_jumped jump_fcontext(void *to, zend_fiber_trans
 
 extern bool apus_jumps;            /* whether this process may switch so */
 extern bool apus_switch_unobserved; /* nobody wants to hear of switches */
+/* Whether apus_can_switch() has found that destructors alone block switching: what is entered then, or left to, is not
+ * blocked by them. */
+extern bool apus_in_destructors;
 void apus_switch_startup(void);
 
 static zend_always_inline void apus_jump(zend_fiber_context *to)

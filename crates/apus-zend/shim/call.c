@@ -21,19 +21,6 @@ void apus_stand_back(const apus_standing *standing)
 	apus_ambient_revive();
 }
 
-uint32_t apus_switch_open(void)
-{
-	uint32_t blocks = 0;
-	if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0 || apus_compiling != 0) {
-		return 0;
-	}
-	while (zend_fiber_switch_blocked()) {
-		zend_fiber_switch_unblock();
-		blocks++;
-	}
-	return blocks;
-}
-
 bool apus_is_shutting_down(void)
 {
 	return (EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0;
@@ -52,13 +39,6 @@ bool apus_is_past_shutdown_functions(void)
 	}
 	const zend_function *called = first != NULL ? first->func : NULL;
 	return called != NULL && called->common.scope != NULL && called->common.scope->destructor == called;
-}
-
-void apus_switch_close(uint32_t blocks)
-{
-	while (blocks-- > 0) {
-		zend_fiber_switch_block();
-	}
 }
 
 /* How a guarded call ended that may have thrown. */

@@ -126,11 +126,19 @@ static bool tell_of_end(apus_job *job)
 	return true;
 }
 
+/* The last one that was deferred. After the first one the job's context is given back, which may run destructors. */
+static zend_always_inline bool next_deferred(apus_job *job, apus_callable *deferred)
+{
+	const bool found = job->next_deferred != NULL && job->next_deferred(job, deferred);
+	keep_exception(job);
+	return found;
+}
+
 /* Calls what was deferred, the last first; true where the script ends with it. */
 static bool run_deferred(apus_job *job)
 {
 	bool ends = false;
-	for (apus_callable deferred; job->next_deferred != NULL && job->next_deferred(job, &deferred);) {
+	for (apus_callable deferred; next_deferred(job, &deferred);) {
 		ends |= tell_of_end(job);
 		zval ignored, *given = Z_ISUNDEF(job->result) ? &EG(uninitialized_zval) : &job->result;
 		ZVAL_UNDEF(&ignored);
@@ -445,8 +453,20 @@ static zend_never_inline ZEND_COLD apus_left enter_laden(apus_fiber *outer, apus
 	return left;
 }
 
+static zend_never_inline ZEND_COLD apus_left enter_from_destructors(apus_fiber *fiber)
+{
+	apus_in_destructors = false;
+	const uint32_t blocks = apus_switch_open();
+	const apus_left left = apus_fiber_enter(fiber);
+	apus_switch_close(blocks);
+	return left;
+}
+
 apus_left apus_fiber_enter(apus_fiber *fiber)
 {
+	if (UNEXPECTED(apus_in_destructors)) {
+		return enter_from_destructors(fiber);
+	}
 	apus_fiber *const outer = apus_running_fiber;
 	fiber->resumer = EG(current_fiber_context);
 	const uint32_t holds = apus_calls_hold(&apus_fiber_function);
@@ -497,8 +517,20 @@ static zend_never_inline ZEND_COLD void leave_laden(apus_fiber *fiber, uint32_t 
 	apus_guard_unmark(&held);
 }
 
+static zend_never_inline ZEND_COLD void leave_destructors(apus_fiber *fiber)
+{
+	apus_in_destructors = false;
+	const uint32_t blocks = apus_switch_open();
+	apus_fiber_leave(fiber);
+	apus_switch_close(blocks);
+}
+
 void apus_fiber_leave(apus_fiber *fiber)
 {
+	if (UNEXPECTED(apus_in_destructors)) {
+		leave_destructors(fiber);
+		return;
+	}
 	fiber->inner = EG(current_fiber_context);
 	fiber->execute_data = EG(current_execute_data);
 	const uint32_t holds = apus_calls_hold(&apus_fiber_function);
@@ -508,22 +540,6 @@ void apus_fiber_leave(apus_fiber *fiber)
 	} else {
 		apus_switch_to(fiber->resumer);
 	}
-}
-
-bool apus_in_fiber(void)
-{
-	return apus_running_fiber != NULL;
-}
-
-bool apus_can_switch(void)
-{
-	return apus_compiling == 0 && !zend_fiber_switch_blocked();
-}
-
-bool apus_returns(void)
-{
-	const zend_execute_data *ex = EG(current_execute_data);
-	return ex != NULL && ex->func != NULL && !ZEND_USER_CODE(ex->func->type);
 }
 
 bool apus_vm_alone(void)

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 bool apus_jumps;
+bool apus_in_destructors;
 bool apus_switch_unobserved;
 
 /* There in a process with AddressSanitizer, PHP's own or a module's: Zend's switch tells it what is not known here. */
@@ -49,4 +50,58 @@ void apus_switch_imported(bool imported)
 	ZEND_HASH_FOREACH_PTR(&module_registry, module) {
 		apus_switch_unobserved = apus_switch_unobserved && !may_observe(module);
 	} ZEND_HASH_FOREACH_END();
+}
+
+uint32_t apus_switch_open(void)
+{
+	uint32_t blocks = 0;
+	if ((EG(flags) & EG_FLAGS_IN_SHUTDOWN) != 0 || apus_compiling != 0) {
+		return 0;
+	}
+	while (zend_fiber_switch_blocked()) {
+		zend_fiber_switch_unblock();
+		blocks++;
+	}
+	return blocks;
+}
+
+void apus_switch_close(uint32_t blocks)
+{
+	while (blocks-- > 0) {
+		zend_fiber_switch_block();
+	}
+}
+
+/* Before 8.4 PHP blocks switching for as long as a destructor runs, since a user's Fiber that is left there may never
+ * be entered again. Coroutines are, and what called the destructor, the collector too, waits on their stack. What else
+ * has blocked it, a tick function or a handler of pcntl, is more than the destructors that run. */
+static zend_never_inline ZEND_COLD bool blocked_by_destructors(void)
+{
+	const uint32_t blocks = apus_switch_open();
+	uint32_t destructors = 0;
+	for (const zend_execute_data *ex = EG(current_execute_data); ex != NULL; ex = ex->prev_execute_data) {
+		const zend_function *const called = ex->func;
+		destructors += called != NULL && (ZEND_CALL_INFO(ex) & ZEND_CALL_TOP) != 0 && called->common.scope != NULL
+			&& called->common.scope->destructor == called;
+	}
+	apus_switch_close(blocks);
+	return blocks != 0 && blocks == destructors;
+}
+
+bool apus_can_switch(void)
+{
+	const bool blocked = zend_fiber_switch_blocked();
+	apus_in_destructors = UNEXPECTED(blocked) && blocked_by_destructors();
+	return apus_compiling == 0 && (EXPECTED(!blocked) || apus_in_destructors);
+}
+
+bool apus_in_fiber(void)
+{
+	return apus_running_fiber != NULL;
+}
+
+bool apus_returns(void)
+{
+	const zend_execute_data *ex = EG(current_execute_data);
+	return ex != NULL && ex->func != NULL && !ZEND_USER_CODE(ex->func->type);
 }

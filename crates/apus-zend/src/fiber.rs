@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use crate::call::Raise;
 use crate::callable::Callable;
 use crate::engine::{ClassEntry, Thrown};
+use crate::object::Object;
 use crate::state::Superglobals;
 use crate::sys;
 use crate::value::{PhpString, Value, check};
@@ -20,6 +21,7 @@ pub struct Job {
     callable: Option<Callable>,
     args: Vec<Value>,
     deferred: RefCell<Vec<Callable>>,
+    context: RefCell<Option<Object>>,
     is_end: Option<IsEnd>,
 }
 
@@ -75,7 +77,14 @@ impl Job {
         // SAFETY: plain data; the fields that matter are set in `new` and here.
         let mut raw: sys::apus_job = unsafe { std::mem::zeroed() };
         raw.next_deferred = Some(next_deferred);
-        Box::new(Self { raw, callable: None, args: Vec::new(), deferred: RefCell::new(Vec::new()), is_end: None })
+        Box::new(Self {
+            raw,
+            callable: None,
+            args: Vec::new(),
+            deferred: RefCell::default(),
+            context: RefCell::default(),
+            is_end: None,
+        })
     }
 
     /// Keeps the memory of a job that is over for a later one. What it still holds is given back, which may run
@@ -95,6 +104,22 @@ impl Job {
                 spare.push(job);
             }
         });
+    }
+
+    /// What was deferred last. Without any its context is given back, in whose destructors it may wait, or defer more.
+    fn next_deferred(&self) -> Option<Callable> {
+        let last = || self.deferred.borrow_mut().pop();
+        last().or_else(|| {
+            self.context.take().and_then(|context| {
+                drop(context);
+                last()
+            })
+        })
+    }
+
+    /// The coroutine's context, if it was asked for.
+    pub fn context(&self) -> &RefCell<Option<Object>> {
+        &self.context
     }
 
     /// Has `callable` called after the job, last given first.
@@ -125,8 +150,10 @@ impl Job {
         NonNull::new(std::mem::replace(&mut self.raw.exception, std::ptr::null_mut())).map(Thrown::own)
     }
 
-    /// Gives back the callable and its arguments, whose destructors may run and throw. Only when the job is over.
+    /// Gives back the callable, its arguments and its context, whose destructors may run and throw. Only when the job
+    /// is over.
     pub fn release(&mut self) {
+        drop(self.context.take());
         drop(self.callable.take());
         Value::release_all(&mut self.args);
     }
@@ -142,7 +169,7 @@ impl Drop for Job {
 unsafe extern "C" fn next_deferred(job: *mut sys::apus_job, out: *mut sys::apus_callable) -> bool {
     // SAFETY: the shim passes the pointer that `Fiber::assign` gave it, the first member of a live Job.
     let job = unsafe { &*job.cast::<Job>() };
-    match job.deferred.borrow_mut().pop() {
+    match job.next_deferred() {
         Some(callable) => {
             // SAFETY: the shim's out slot holds nothing; it releases what it gets.
             unsafe { out.write(callable.into_raw()) };

@@ -73,7 +73,7 @@ class Coroutine
 
     /**
      * Continues a coroutine that waits in yield(), at once; returns when it waits again or has ended. Where PHP cannot
-     * switch (in destructors before PHP 8.4, in the cycle collector) the event loop does it.
+     * switch (in a tick function, at shutdown) the event loop does it.
      * @return bool false when there is no such coroutine, or it does not wait in yield(), or is already about to
      * continue
      * Does not wait.

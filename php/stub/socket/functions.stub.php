@@ -82,13 +82,13 @@ const SOCK_DGRAM = 2;
 
 /**
  * TLS 1.2, for ssl_protocols.
- * @rust crate::client::tls::TLS_1_2
+ * @rust crate::socket::tls::TLS_1_2
  */
 const SSL_TLSv1_2 = 32;
 
 /**
  * TLS 1.3, for ssl_protocols.
- * @rust crate::client::tls::TLS_1_3
+ * @rust crate::socket::tls::TLS_1_3
  */
 const SSL_TLSv1_3 = 64;
 

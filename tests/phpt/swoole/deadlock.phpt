@@ -35,3 +35,4 @@ echo "goes on\n";
 
  =================================================================
 goes on
+[%s]	WARNING	Channel::~Channel() (ERRNO 10003): channel is destroyed, 1 consumers will be discarded

@@ -18,7 +18,7 @@ use super::body::Sending;
 use super::decode::{self, BodyDecoder};
 use super::opening::Opening;
 use super::sink::Receiving;
-use super::{Options, Request, Response, Sink};
+use super::{Options, Request, Response, Sink, events};
 use crate::connect::{Endpoint, connect};
 use crate::failure::{Failure, Stage};
 use crate::websocket;
@@ -146,6 +146,16 @@ impl Connection {
         }
         if head.status() == StatusCode::SWITCHING_PROTOCOLS {
             return self.upgrade(head, request, options).await.map(|response| (response, false));
+        }
+        if options.event_stream
+            && matches!(request.sink, Sink::Memory)
+            && ends_with_connection(&head, &request.method)
+            && events::are_told(head.headers())
+        {
+            let (parts, body) = head.into_parts();
+            let mut response = Response { status: parts.status.as_u16(), events: Some(body), ..Response::default() };
+            copy_fields(&mut response, &parts.headers);
+            return Ok((response, true));
         }
         let kept = options.keep_alive
             && !has_token(&request.headers, "close")

@@ -3,6 +3,7 @@
 mod body;
 mod connection;
 mod decode;
+mod events;
 mod multipart;
 mod opening;
 mod redirect;
@@ -20,6 +21,8 @@ use tokio::sync::mpsc;
 pub use body::{Piece, RequestBody};
 pub use connection::Connection;
 pub(crate) use decode::{BodyDecoder, too_large};
+pub use events::pour;
+pub use hyper::body::Incoming;
 pub use multipart::{Content, FormFile, form};
 pub use redirect::endpoint;
 pub use run::{Finished, Job, run};
@@ -60,6 +63,8 @@ pub struct Options {
     /// Whether an idempotent request is sent again over a new connection where the server has closed a kept one without
     /// a word (RFC 9110 section 9.2.2).
     pub repeats: bool,
+    /// Whether a stream of events without a length is given as it comes ([`Response::events`]).
+    pub event_stream: bool,
 }
 
 /// Where a response's body goes.
@@ -106,6 +111,8 @@ pub struct Response {
     pub body: Vec<u8>,
     /// The connection, when the request was for a WebSocket and the server agreed.
     pub websocket: Option<Box<WebSocket>>,
+    /// The events that the server is going to send: for [`pour`].
+    pub events: Option<Incoming>,
 }
 
 impl Response {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use http::header::{CONNECTION, HOST, HeaderName, PROXY_AUTHORIZATION};
 use http::{HeaderValue, Uri};
+use tokio::sync::oneshot;
 
 use super::body::Sending;
 use super::connection::{Connection, Sent};
@@ -12,6 +13,7 @@ use super::{Options, Request, Response, redirect};
 use crate::connect::Endpoint;
 use crate::failure::{Failure, Stage};
 use crate::proxy::Proxy;
+use crate::wire::Facts;
 
 /// A request to be made. It owns all it needs, so it can run by itself.
 pub struct Job {
@@ -23,6 +25,8 @@ pub struct Job {
     pub connection: Option<Connection>,
     /// What is asked.
     pub request: Request,
+    /// Who is to be told of the connection once it is made.
+    pub opened: Option<oneshot::Sender<Rc<Facts>>>,
 }
 
 /// What came of a job.
@@ -38,12 +42,13 @@ pub struct Finished {
 /// Makes a request. Dropped half-way it closes the connection.
 pub async fn run(job: Job) -> Finished {
     let mut head = String::new();
-    let Job { mut endpoint, options, mut connection, mut request } = job;
+    let Job { mut endpoint, options, mut connection, mut request, mut opened } = job;
     let home = endpoint.clone();
     let mut kept_home = None;
     let mut redirects = 0;
     let result = loop {
-        let one = exchange(&endpoint, &options, connection.take(), &request, &mut head).await;
+        let told = (&mut head, &mut opened);
+        let one = exchange(&endpoint, &options, connection.take(), &request, told).await;
         let (response, kept) = match one {
             Ok(answered) => answered,
             Err(failure) => break Err(failure),
@@ -86,7 +91,7 @@ async fn exchange(
     options: &Rc<Options>,
     kept: Option<Connection>,
     request: &Request,
-    head: &mut String,
+    (head, opened): (&mut String, &mut Option<oneshot::Sender<Rc<Facts>>>),
 ) -> Result<(Response, Option<Connection>), Failure> {
     let mut kept = kept.filter(|connection| connection.is_open() && connection.leads_to(to));
     let mut retries = options.max_retries;
@@ -102,6 +107,10 @@ async fn exchange(
                 Err(failure) => return Err(failure),
             },
         };
+        if let Some(opened) = opened.take() {
+            // Nobody waits for it any more when the client was closed.
+            let _ = opened.send(Rc::clone(connection.facts()));
+        }
         let message = message(to, options, request)?;
         *head = head_text(&message);
         let sent = {

@@ -1,5 +1,6 @@
 //! HTTP/2 (RFC 9113) over the `h2` crate: many requests at once over one connection.
 
+mod farewell;
 mod stream;
 
 use std::cell::{Cell, RefCell};
@@ -17,6 +18,9 @@ use tokio::task::AbortHandle;
 use crate::connect::{ConnectOptions, Endpoint, connect};
 use crate::failure::{Failure, INVALID_PROTOCOL, Stage, TLS_HANDSHAKE};
 use crate::wire::{Facts, Wire};
+
+pub use farewell::GoAway;
+use farewell::{Heard, Hearing};
 
 /// How long a connection that is closed may say goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -128,6 +132,7 @@ pub struct Http2 {
     sender: RefCell<Option<SendRequest<Bytes>>>,
     streams: Streams,
     inbox: Rc<Inbox>,
+    heard: Heard,
     ping: Mutex<Option<PingPong>>,
     closing: Rc<Notify>,
     facts: Facts,
@@ -181,6 +186,7 @@ impl Http2 {
             let text = "the server did not agree to HTTP/2 (ALPN): use Coroutine\\Http\\Client for HTTP/1.1";
             return Err(Failure::new(Stage::Connect, TLS_HANDSHAKE, text));
         }
+        let (wire, heard) = Hearing::new(wire);
         let (sender, mut connection) = Builder::new()
             .initial_window_size(options.window)
             .initial_connection_window_size(options.window.saturating_mul(4).min(0x7fff_ffff))
@@ -189,7 +195,7 @@ impl Http2 {
             // Until its SETTINGS are here it is not known how many streams the server takes, and it would refuse what
             // is beyond.
             .initial_max_send_streams(1)
-            .handshake::<Wire, Bytes>(wire)
+            .handshake::<Hearing<Wire>, Bytes>(wire)
             .await
             .map_err(|error| failure_of(Stage::Connect, &error))?;
         let ping = connection.ping_pong();
@@ -215,6 +221,7 @@ impl Http2 {
             sender: RefCell::new(Some(sender)),
             streams: Streams::default(),
             inbox,
+            heard,
             ping: Mutex::new(ping),
             closing,
             facts,
@@ -253,6 +260,11 @@ impl Http2 {
     /// The highest stream that the server has answered; 0 before.
     pub fn last_answered(&self) -> u32 {
         self.inbox.last_answered.get()
+    }
+
+    /// The last GOAWAY that the server sent.
+    pub fn said_goodbye(&self) -> Option<GoAway> {
+        self.heard.borrow().clone()
     }
 
     /// How many streams the server allows at once.

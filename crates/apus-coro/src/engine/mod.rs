@@ -21,7 +21,7 @@ use crate::Switch;
 pub enum WaitError {
     /// No coroutine runs: there is nothing to suspend.
     Outside,
-    /// The running code may not be suspended (the cycle collector, a destructor of it, or shutdown).
+    /// The running code may not be suspended (a tick function, or shutdown).
     Blocked,
     /// Somebody cancelled it.
     Cancelled(Cancel),

@@ -92,6 +92,14 @@ impl Conn {
         }
     }
 
+    /// Ends it if it waits for a further request.
+    pub(crate) fn end_if_idle(&self) {
+        if matches!(self.timer.get(), Timer::Idle { .. }) {
+            self.expired.set(Some(Expired::Idle));
+            self.wake_later();
+        }
+    }
+
     pub(crate) fn expired_now(&self, now: u64, draining: bool) -> Option<Expired> {
         let config = &self.port.config;
         let passed = |since: u64, limit: u64| limit > 0 && now.saturating_sub(since) >= limit;

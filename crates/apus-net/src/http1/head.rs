@@ -56,7 +56,10 @@ pub(crate) fn plan(exchange: &Exchange, head: &ResponseHead, whole: Option<u64>)
     }
     match whole.or(head.content_length) {
         Some(length) => {
-            Answer { body: BodyOut::Length(length), length: Some(length), typed: length > 0, coded: Coded::default() }
+            // Over HTTP/1 what the program sends by itself is to follow, until the connection ends.
+            let untold = head.untold_length && (length > 0) == (exchange.version.get() == Version::Http2);
+            let told = (!untold).then_some(length);
+            Answer { body: BodyOut::Length(length), length: told, typed: length > 0, coded: Coded::default() }
         }
         None if exchange.version.get() == Version::Http11 => {
             Answer { body: BodyOut::Chunked, length: None, typed: true, coded: Coded::default() }
@@ -130,7 +133,7 @@ fn write_own_first(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: 
     }
     let length = |out: &mut Vec<u8>, wanted: bool| {
         if let Some(length) = answer.length.filter(|_| wanted) {
-            response::write_content_length(out, length);
+            write_length(out, head, length);
         }
     };
     length(out, head.content_length.is_some());
@@ -170,8 +173,15 @@ fn write_own(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer
         write_default_type(out, port);
     }
     if let Some(length) = answer.length {
-        response::write_content_length(out, length);
+        write_length(out, head, length);
     }
+}
+
+/// The length as the program has written it, where it is that.
+#[inline]
+fn write_length(out: &mut Vec<u8>, head: &ResponseHead, length: u64) {
+    let digits = if head.content_length == Some(length) { head.length_digits } else { 0 };
+    response::write_content_length(out, length, digits);
 }
 
 fn write_default_type(out: &mut Vec<u8>, port: &Port) {

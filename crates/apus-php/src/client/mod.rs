@@ -6,7 +6,6 @@ pub(crate) mod frame;
 mod http;
 mod http2;
 pub(crate) mod settings;
-pub(crate) mod tls;
 mod values;
 
 use apus_zend::class::Class;

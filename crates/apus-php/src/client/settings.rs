@@ -11,18 +11,16 @@ use apus_client::proto::websocket::Limits;
 use apus_client::proxy::{Proxy, ProxyKind};
 use apus_client::tls::TlsOptions;
 use apus_client::websocket::WebSocketOptions;
-use apus_options::OptionError;
 use apus_options::client::http::Settings;
+use apus_zend::Raise;
 use apus_zend::value::ArrayView;
-use apus_zend::{Raise, engine};
 
 use crate::convert::pairs;
 use crate::exception::{self};
 use crate::runtime::State;
+use crate::socket::{tls, tolerable};
 use crate::swoole::{self, There};
 use crate::wait;
-
-use super::tls;
 
 /// zlib's level for WebSocket messages: most of the gain for a third of the cost of level 6.
 const WEBSOCKET_LEVEL: u32 = 3;
@@ -52,12 +50,6 @@ pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>, lenient:
     tls::options(&changed.common).map_err(|why| refused(why.to_owned()))?;
     *settings.borrow_mut() = changed;
     Ok(())
-}
-
-/// What programs written for Swoole may set: names that nobody knows mean nothing there, and what cannot be is told of
-/// without an end to the others.
-pub(crate) fn tolerable(error: &OptionError) -> Result<(), Raise> {
-    if matches!(error, OptionError::Unknown { .. }) { Ok(()) } else { engine::warning(&error.to_string()) }
 }
 
 /// A time-out in seconds: negative for no limit, 0 for `fallback`.
@@ -124,6 +116,7 @@ pub(super) fn http(settings: &Settings, state: &State, websocket: bool) -> Optio
         max_redirects: settings.max_redirects,
         max_retries: settings.max_retries,
         repeats: true,
+        event_stream: false,
     }
 }
 

@@ -74,12 +74,12 @@ fn get_context(id: TaskId) -> Result<Option<Object>, Raise> {
 
 pub(super) fn context_of(id: TaskId, apart: bool) -> Result<Option<Object>, Raise> {
     let Some(task) = meant(id) else { return Ok(None) };
-    let kept = task.data().context.borrow().as_ref().map(Object::share);
+    let kept = task.data().context().borrow().as_ref().map(Object::share);
     if kept.is_some() {
         return Ok(kept);
     }
     let fresh = context::new(apart)?;
-    *task.data().context.borrow_mut() = Some(fresh.share());
+    *task.data().context().borrow_mut() = Some(fresh.share());
     Ok(Some(fresh))
 }
 

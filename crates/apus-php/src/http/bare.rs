@@ -83,14 +83,14 @@ impl Bare {
                 write_last_chunk(&mut out, reply.trailers());
             }
             Step::End if has_body => {
-                write_content_length(&mut out, body.len() as u64);
+                write_content_length(&mut out, body.len() as u64, 0);
                 out.extend_from_slice(b"\r\n");
                 out.extend_from_slice(body);
             }
             Step::End => out.extend_from_slice(b"\r\n"),
             Step::File => {
                 let content = reply.file_content()?;
-                write_content_length(&mut out, content.len() as u64);
+                write_content_length(&mut out, content.len() as u64, 0);
                 out.extend_from_slice(b"\r\n");
                 out.extend_from_slice(&content);
             }

@@ -236,6 +236,9 @@ impl Head {
             12 if name.eq_ignore_ascii_case(b"content-type") => self.wire.has_content_type = true,
             14 if name.eq_ignore_ascii_case(b"content-length") => {
                 self.wire.content_length = length(value);
+                let padded = value.len() > 1 && value[0] == b'0';
+                self.wire.length_digits = if padded { u8::try_from(value.len()).unwrap_or(u8::MAX) } else { 0 };
+                self.wire.untold_length = value.is_empty();
                 return true;
             }
             16 if name.eq_ignore_ascii_case(b"content-encoding") && value.eq_ignore_ascii_case(b"identity") => {
@@ -262,8 +265,11 @@ impl Head {
                 self.wire.has_content_type = false;
             }
             16 if self.wire.plain && name.eq_ignore_ascii_case(b"content-encoding") => self.wire.plain = false,
-            14 if self.wire.content_length.is_some() && name.eq_ignore_ascii_case(b"content-length") => {
+            14 if (self.wire.content_length.is_some() || self.wire.untold_length)
+                && name.eq_ignore_ascii_case(b"content-length") =>
+            {
                 self.wire.content_length = None;
+                (self.wire.length_digits, self.wire.untold_length) = (0, false);
             }
             10 if (self.wire.close || self.wire.tell_keep_alive) && name.eq_ignore_ascii_case(b"connection") => {
                 self.wire.close = false;
@@ -305,7 +311,7 @@ impl Head {
     }
 }
 
-/// The bytes that a Content-Length announces: digits only (RFC 9110 section 8.6).
+/// The bytes that a Content-Length announces: digits only (RFC 9110 section 8.6). An empty one stands for none.
 fn length(value: &[u8]) -> Option<u64> {
     let digits = value.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(value).ok().filter(|_| digits).and_then(|text| text.parse().ok())
@@ -317,7 +323,8 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 fn is_valid(name: &[u8], value: &[u8]) -> bool {
-    is_field_value(value) && (!name.eq_ignore_ascii_case(b"content-length") || length(value).is_some())
+    let is_length = name.eq_ignore_ascii_case(b"content-length");
+    is_field_value(value) && (!is_length || value.is_empty() || length(value).is_some())
 }
 
 /// Whether the program has a say in this field: the server frames messages by itself, and of Connection hears "close"
@@ -475,6 +482,18 @@ mod tests {
     }
 
     #[test]
+    fn a_length_is_kept_as_it_was_written_and_an_empty_one_is_none() {
+        let mut head = Borrowed::take();
+        for (text, length, digits, untold) in
+            [("007", Some(7), 3, false), ("", None, 0, true), ("0", Some(0), 0, false), ("70", Some(70), 0, false)]
+        {
+            assert_eq!(one(&mut head, "Content-Length", text), Set::Taken);
+            let wire = &head.wire;
+            assert_eq!((wire.content_length, wire.length_digits, wire.untold_length), (length, digits, untold));
+        }
+    }
+
+    #[test]
     fn framing_belongs_to_the_server() {
         let mut head = Borrowed::take();
         assert_eq!(one(&mut head, "Transfer-Encoding", "chunked"), Set::Ours);
@@ -498,6 +517,8 @@ mod tests {
             ("SERVER", "mine"),
             ("Content-Type", "text/x"),
             ("Content-Length", "7"),
+            ("Content-Length", "007"),
+            ("Content-Length", ""),
             ("Content-Encoding", "Identity"),
             ("Content-Encoding", "br"),
             ("X-Other", "1"),

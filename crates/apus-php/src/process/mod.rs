@@ -20,7 +20,9 @@ pub(crate) use class::PROCESS;
 pub(crate) use core::{Phase, ProcessCore, core_of};
 pub(crate) use fork::Signals;
 pub(crate) use message_queue::Inbox;
-pub(crate) use signals::{count as signal_handlers, end_request, prepare, take as take_signal, takes as takes_signals};
+pub(crate) use signals::{
+    count as signal_handlers, end_request, prepare, take as take_signal, takes as takes_signals, tell as tell_signals,
+};
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&PROCESS, &pool::POOL, &pool::MANAGER, &message_queue::MESSAGE_QUEUE];

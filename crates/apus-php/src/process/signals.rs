@@ -5,11 +5,12 @@
 //! opcodes, as those of ext/pcntl, or in the functions of this room that block, which wait for the eventfd, too. A
 //! forked child begins with no handlers.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::rc::{Rc, Weak};
 
+use apus_process::Counter;
 use apus_zend::{Callable, Raise, Value, process};
 use tokio::io::Interest;
 
@@ -41,6 +42,8 @@ struct Entry {
 
 thread_local! {
     static ENTRIES: RefCell<BTreeMap<c_int, Entry>> = const { RefCell::new(BTreeMap::new()) };
+    /// Where others read which signals have handlers, each a bit.
+    static TOLD: Cell<Option<&'static Counter>> = const { Cell::new(None) };
     /// Whose loop has the task that starts handlers.
     static SERVED: RefCell<Weak<State>> = const { RefCell::new(Weak::new()) };
 }
@@ -92,6 +95,18 @@ pub(crate) fn takes() -> bool {
     ENTRIES.with(|entries| !entries.borrow().is_empty())
 }
 
+/// From now on this says which signals have handlers, each a bit.
+pub(crate) fn tell(counter: &'static Counter) {
+    TOLD.set(Some(counter));
+    told();
+}
+
+fn told() {
+    if let Some(counter) = TOLD.get() {
+        counter.set(ENTRIES.with(|entries| entries.borrow().keys().map(|signal| bit(*signal)).sum()));
+    }
+}
+
 /// A signal came by another way than its C handler. Whether the program has a handler for it, which runs soon.
 pub(crate) fn take(signal: c_int) -> bool {
     let taken = has(signal);
@@ -115,6 +130,7 @@ pub(super) fn set(signal: c_int, action: Action) -> Result<(), c_int> {
         entries.insert(signal, Entry { action, before });
         None
     });
+    told();
     drop(old);
     Ok(())
 }
@@ -124,6 +140,7 @@ pub(super) fn unset(signal: c_int) -> bool {
     let Some(entry) = ENTRIES.with(|entries| entries.borrow_mut().remove(&signal)) else { return false };
     let _ = entry.before.set(signal);
     NOTIFIER.clear(bit(signal));
+    told();
     true
 }
 
@@ -216,6 +233,7 @@ pub(super) fn forget() {
     }
     // The callables' captured values are the parent's copies; nobody is to notice their end here.
     std::mem::forget(entries);
+    TOLD.set(None);
     SERVED.with(|served| drop(std::mem::take(&mut *served.borrow_mut())));
     NOTIFIER.close_inherited();
     NOTIFIER.clear(u64::MAX);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use apus_net::Datagram;
 use apus_options::Settings;
-use apus_process::{Role, Worker};
+use apus_process::{Role, Scoreboard, Worker};
 use apus_shm::ForkEpoch;
 use apus_shm::handover::Handover;
 use apus_shm::tasks::TaskQueue;
@@ -29,6 +29,8 @@ use crate::exception::{self};
 use crate::handlers::Handlers;
 use crate::runtime::State;
 use crate::swoole::{self, There};
+use crate::system::notifier::bit;
+use crate::system::sys::kill;
 
 pub(super) use crate::process::Phase;
 
@@ -183,15 +185,27 @@ impl ServerCore {
         core
     }
 
-    /// The manager's process id, which is the master's; 0 where there is none there, because one process does it all.
-    pub(super) fn manager_pid(&self, master: i64) -> i64 {
+    /// Whether one process does it all there: it is master and worker.
+    fn is_one_process_there(&self) -> bool {
         let settings = self.settings.borrow();
-        let alone = self.base.get()
+        self.base.get()
             && settings.worker_num == 1
             && settings.task_worker_num == 0
             && settings.max_request == 0
-            && self.users.borrow().is_empty();
-        if alone { 0 } else { master }
+            && self.users.borrow().is_empty()
+    }
+
+    /// The manager's process id, which is the master's; 0 where there is none there.
+    pub(super) fn manager_pid(&self, master: i64) -> i64 {
+        if self.is_one_process_there() { 0 } else { master }
+    }
+
+    /// Passes a signal for the master on to the worker, where that is the same process there, and handles it.
+    pub(super) fn passes_on(&self, signal: i32, scoreboard: &Scoreboard) -> bool {
+        let one = self.second && self.is_one_process_there();
+        let worker = scoreboard.worker(0).filter(|slot| one && slot.handled_signals.get() & bit(signal) != 0);
+        // 0 would mean all processes of the group.
+        worker.is_some_and(|slot| slot.pid() != 0 && kill(slot.pid() as i32, signal).is_ok())
     }
 
     pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use apus_process::{
     AccessSettings, Awaited, MasterEvent, MetricSnapshot, Outcome, Parcel, Program, Role, RoleCounts, RunningScript,
-    ScriptsSnapshot, Text, Worker,
+    Scoreboard, ScriptsSnapshot, Text, Worker,
 };
 use apus_shm::handover::Watch;
 use apus_zend::object::Object;
@@ -134,8 +134,10 @@ impl Program for PhpProgram {
         state.block_on(descriptor::one_ready(&fds, limit))
     }
 
-    fn takes_signal(&mut self, signal: i32) -> bool {
-        self.core.second && !super::class::is_own_signal(signal) && crate::process::take_signal(signal)
+    fn takes_signal(&mut self, signal: i32, scoreboard: &Scoreboard) -> bool {
+        self.core.second
+            && !super::class::is_own_signal(signal)
+            && (crate::process::take_signal(signal) || self.core.passes_on(signal, scoreboard))
     }
 
     fn on_event(&mut self, event: MasterEvent) {

@@ -110,6 +110,7 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     server.set_slot(slot::MASTER_PID, Value::int(i64::from(worker.master_pid)));
     server.set_slot(slot::MANAGER_PID, Value::int(core.manager_pid(worker.master_pid.into())));
     server.set_slot(slot::TASKWORKER, Value::bool(worker.role == Role::Task));
+    crate::process::tell_signals(&worker.slot.handled_signals);
     let task_client = task::open(core, server, &worker);
     let control = Control::new(
         Rc::new(WorkerMetrics::new(Rc::clone(&worker), core.host_figures.borrow().clone())),
@@ -324,6 +325,10 @@ impl Running {
         if self.core.settings.borrow().reload_async {
             self.leave_tasks(Leaving::Drain);
             self.control.drain();
+            if self.core.second && self.worker.scoreboard.is_stopping() {
+                // There a server that ends does not wait for requests that may be on their way.
+                self.control.end_idle();
+            }
         } else {
             self.leave_tasks(Leaving::AtOnce);
             self.control.abort();

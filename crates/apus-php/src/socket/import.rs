@@ -11,7 +11,7 @@ use apus_zend::{Callable, Raise, Value, descriptor};
 
 use super::core::Sock;
 use super::fault::Outcome;
-use super::methods::wrap;
+use super::methods::{SocketObject, wrap};
 use crate::swoole;
 
 pub(super) fn import(stream: Any<'_>) -> Result<OrFalse<Object>, Raise> {
@@ -57,6 +57,31 @@ fn import_as(stream: Any<'_>, second: bool) -> Result<OrFalse<Object>, Raise> {
     wrap(&Rc::new(sock), second).map(|socket| OrFalse(Some(socket)))
 }
 
+/// A socket over a copy of the descriptor of a connection that something else drives: closed, it ends that, too.
+pub(crate) fn copy_of(fd: BorrowedFd<'_>, second: bool) -> Result<Option<Object>, Raise> {
+    let Ok(sock) = adopt_copy(fd) else { return Ok(None) };
+    sock.shared.set(true);
+    wrap(&Rc::new(sock), second).map(Some)
+}
+
+/// A socket that owns its descriptor.
+pub(crate) fn socket_of(fd: OwnedFd, second: bool) -> Result<Option<Object>, Raise> {
+    let Ok(sock) = adopt(fd) else { return Ok(None) };
+    wrap(&Rc::new(sock), second).map(Some)
+}
+
+/// Whether the program has closed such a socket.
+pub(crate) fn is_copy_closed(copy: &Object) -> bool {
+    copy.payload::<SocketObject>().is_some_and(|socket| socket.sock.is_closed())
+}
+
+/// The connection has ended: so does the socket.
+pub(crate) fn close_copy(copy: &Object) {
+    if let Some(socket) = copy.payload::<SocketObject>() {
+        socket.sock.close(libc::ECONNRESET);
+    }
+}
+
 /// Closes a stream, unless that is done.
 pub(super) fn close_stream(stream: Value) -> Result<(), Raise> {
     let is_open = Callable::named("is_resource")?.call(&[stream.share()])?;
@@ -68,7 +93,10 @@ pub(super) fn close_stream(stream: Value) -> Result<(), Raise> {
 
 /// A socket over a descriptor of its own for what `fd` stands for: each side closes its own.
 fn adopt_copy(fd: BorrowedFd<'_>) -> Outcome<Sock> {
-    let own: OwnedFd = fd.try_clone_to_owned()?;
+    adopt(fd.try_clone_to_owned()?)
+}
+
+fn adopt(own: OwnedFd) -> Outcome<Sock> {
     let socket = socket2::Socket::from(own);
     let domain = i32::from(socket.local_addr()?.domain());
     let kind = i32::from(socket.r#type()?);

@@ -5,14 +5,13 @@ use std::rc::Rc;
 
 use apus_client::tls::TlsOptions;
 use apus_net::proto::framing::{Framing, LengthType, Rule};
-use apus_options as options;
 use apus_options::client::socket::{Bytes, Settings};
+use apus_options::{self as options, OptionError};
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Array, Callable, Raise, Value};
+use apus_zend::{Array, Callable, Raise, Value, engine};
 
 use super::core::{Limits, Sock, TlsPlan};
-use crate::client::settings::tolerable;
-use crate::client::tls;
+use super::tls;
 use crate::convert::to_option;
 use crate::exception;
 use crate::swoole::{self, There};
@@ -168,4 +167,10 @@ fn copy(array: &mut Array, from: ArrayView<'_>) -> Result<(), Raise> {
         }
     }
     Ok(())
+}
+
+/// What programs written for Swoole may set: names that nobody knows mean nothing there, and what cannot be is told of
+/// without an end to the others.
+pub(crate) fn tolerable(error: &OptionError) -> Result<(), Raise> {
+    if matches!(error, OptionError::Unknown { .. }) { Ok(()) } else { engine::warning(&error.to_string()) }
 }

@@ -88,6 +88,15 @@ pub(super) struct Channel {
     spare: Cell<Option<Rc<ChannelWaiter>>>,
     /// What `$errCode` was set to last.
     err_code: Cell<i64>,
+    /// The lines of which it was told that nobody will serve them.
+    discarded: Cell<Discarded>,
+}
+
+/// Whether code written for Swoole was told of the producers, and of the consumers, that wait for ever.
+#[derive(Default, Clone, Copy)]
+struct Discarded {
+    producers: bool,
+    consumers: bool,
 }
 
 native!(Channel, "Apus\\Coroutine\\Channel", |channel, held| {
@@ -108,6 +117,7 @@ impl Channel {
             closed: Cell::new(false),
             spare: Cell::default(),
             err_code: Cell::new(OK),
+            discarded: Cell::default(),
         }
     }
 
@@ -192,6 +202,21 @@ impl Channel {
             producer
         });
         Tried::Done(Done::Popped(value), producer)
+    }
+
+    /// Coroutines that wait here are ended because nothing can wake them: there that is told of when the script has
+    /// ended.
+    #[cold]
+    fn tell_discarded(&self, state: &State, what: &str, number: usize) {
+        let mut told = self.discarded.get();
+        let (line, known) =
+            if what == PUSH { ("producers", &mut told.producers) } else { ("consumers", &mut told.consumers) };
+        if !std::mem::replace(known, true) {
+            state.warn_at_end(format!(
+                "Channel::~Channel() (ERRNO 10003): channel is destroyed, {number} {line} will be discarded"
+            ));
+        }
+        self.discarded.set(told);
     }
 
     /// Closes it: everybody who waits is served, and given to be entered. `None`: it was closed before.
@@ -288,6 +313,9 @@ fn wait(
     let waited = waiter.wait(&state, what, timeout.limit_or_none());
     if !matches!(waited, Ok(Ok(_))) {
         line(channel).left();
+        if waited.is_err() && state.is_stuck() {
+            channel.tell_discarded(&state, what, line(channel).len() + 1);
+        }
     }
     waiter.offer.clear();
     channel.spare.set(Some(waiter));

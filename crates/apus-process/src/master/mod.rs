@@ -402,7 +402,13 @@ impl<'a> Master<'a> {
     pub(crate) fn emit(&mut self, program: &mut dyn Program, event: MasterEvent) {
         self.called_back = true;
         match sys::with_open_signals(&self.outer_mask, || program.on_event(event)) {
-            Ok(came) => came.into_iter().for_each(|signal| self.on_signal(program, signal)),
+            Ok(came) => {
+                for signal in came {
+                    if !program.takes_signal(signal as i32, self.scoreboard) {
+                        self.on_signal(program, signal);
+                    }
+                }
+            }
             Err(error) => log::error(format_args!("signals cannot be set for a callback: {error}")),
         }
     }

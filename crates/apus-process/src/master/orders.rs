@@ -24,7 +24,7 @@ impl Master<'_> {
     pub(crate) fn take_signals(&mut self, program: &mut dyn Program) {
         while let Ok(Some(info)) = self.signals.read_signal() {
             if let Ok(signal) = Signal::try_from(info.ssi_signo as i32)
-                && !program.takes_signal(info.ssi_signo as i32)
+                && !program.takes_signal(info.ssi_signo as i32, self.scoreboard)
             {
                 // Of one that the kernel sent, because a reader of the log is gone, the log cannot tell.
                 if signal == Signal::SIGPIPE && info.ssi_code == libc::SI_USER {

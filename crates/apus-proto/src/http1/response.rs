@@ -150,11 +150,14 @@ pub fn write_field(out: &mut impl BufMut, name: &[u8], value: &[u8]) {
     out.put_slice(b"\r\n");
 }
 
-/// Writes `Content-Length: n CRLF`.
+/// Writes `Content-Length: n CRLF`, with zeros before the number where it has fewer digits than that.
 #[inline]
-pub fn write_content_length(out: &mut impl BufMut, length: u64) {
+pub fn write_content_length(out: &mut impl BufMut, length: u64, digits: u8) {
     out.put_slice(b"Content-Length: ");
-    out.put_slice(itoa::Buffer::new().format(length).as_bytes());
+    let mut buffer = itoa::Buffer::new();
+    let text = buffer.format(length).as_bytes();
+    out.put_bytes(b'0', usize::from(digits).saturating_sub(text.len()));
+    out.put_slice(text);
     out.put_slice(b"\r\n");
 }
 

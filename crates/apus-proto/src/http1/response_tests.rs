@@ -36,8 +36,10 @@ fn every_status_this_crate_rejects_with_has_a_reason() {
 #[test]
 fn field_lines() {
     assert_eq!(written(|out| write_field(out, b"A", b"b")), "A: b\r\n");
-    assert_eq!(written(|out| write_content_length(out, 0)), "Content-Length: 0\r\n");
-    assert_eq!(written(|out| write_content_length(out, u64::MAX)), "Content-Length: 18446744073709551615\r\n");
+    assert_eq!(written(|out| write_content_length(out, 0, 0)), "Content-Length: 0\r\n");
+    assert_eq!(written(|out| write_content_length(out, u64::MAX, 0)), "Content-Length: 18446744073709551615\r\n");
+    assert_eq!(written(|out| write_content_length(out, 100, 7)), "Content-Length: 0000100\r\n");
+    assert_eq!(written(|out| write_content_length(out, 100, 2)), "Content-Length: 100\r\n");
 }
 
 #[test]

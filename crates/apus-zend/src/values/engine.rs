@@ -308,7 +308,7 @@ pub fn memory_usage(real: bool) -> usize {
     unsafe { sys::apus_memory_usage(real) }
 }
 
-/// Whether the running PHP code may be suspended: not in the cycle collector nor at shutdown.
+/// Whether the running PHP code may be suspended: not in a tick function nor at shutdown.
 pub fn can_switch() -> bool {
     // SAFETY: reads a counter.
     unsafe { sys::apus_can_switch() }
@@ -326,7 +326,7 @@ pub fn is_past_shutdown_functions() -> bool {
     unsafe { sys::apus_is_past_shutdown_functions() }
 }
 
-/// Enters other code from code that may not be suspended itself: a destructor, the cycle collector. `None` at shutdown
+/// Enters other code from code that may not be suspended itself: a tick function. `None` at shutdown
 /// and in the compiler, from where none may be entered.
 pub fn entering_from_blocked<T>(enter: impl FnOnce() -> T) -> Option<T> {
     /// Blocks again, however the code entered ended.

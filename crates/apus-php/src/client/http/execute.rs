@@ -67,11 +67,17 @@ pub(super) fn fill(object: &Object, client: &HttpClient, response: &Response) ->
 
 /// Takes what came of a request: whether there is an answer.
 pub(super) fn finish(object: &Object, client: &HttpClient, finished: Finished) -> Result<bool, Raise> {
-    let Finished { result, connection, head } = finished;
+    let Finished { mut result, mut connection, head } = finished;
     *client.head.borrow_mut() = head;
     object.set_slot(slot::CONNECTED, Value::bool(connection.is_some()));
     *client.facts.borrow_mut() = connection.as_ref().map(|connection| Rc::clone(connection.facts()));
-    *client.connection.borrow_mut() = connection;
+    let events = result.as_mut().ok().and_then(|response| response.events.take());
+    if let Some((events, connection)) = events.and_then(|events| Some((events, connection.take()?))) {
+        client.show_events(object, connection, events)?;
+    } else {
+        client.connection.replace(connection);
+        client.show(object)?;
+    }
     match result {
         Ok(response) => {
             fill(object, client, &response)?;
@@ -96,6 +102,7 @@ pub(super) fn abandoned(object: &Object, errno: i32, message: &str) -> Result<()
 fn expect_free(client: &HttpClient, state: &State, (name, what): (&'static str, &'static str)) -> Result<(), Raise> {
     expect_suspendable(state, name)?;
     client.reading.check(state, NAME, what)?;
+    client.heed_shown();
     let wrong = |text: &str| Err(exception::throw(exception::code::client::STATE, text));
     if client.websocket.borrow().is_some() {
         return wrong("this client speaks WebSocket: push() and recv() go on with it, close() ends it");
@@ -112,11 +119,13 @@ fn job(object: &Object, client: &HttpClient, state: &State, request: Request) ->
     let mut options = settings::http(&client.settings.borrow(), state, websocket);
     // There a program sees that the server closed the connection, and decides itself.
     options.repeats = object.name_there().is_none();
+    // There they are read from its `$socket`.
+    options.event_stream = object.is_second(&CLIENT_CLASS);
     let options = Rc::new(options);
     // A kept connection may be one to the proxy itself; a WebSocket needs one through it.
     let usable = !(websocket && options.connect.proxy.is_some());
     let connection = client.connection.borrow_mut().take().filter(|_| usable);
-    Job { endpoint: client.endpoint.clone(), options, connection, request }
+    Job { endpoint: client.endpoint.clone(), options, connection, request, opened: None }
 }
 
 /// What a wait for an answer ends with.
@@ -212,6 +221,46 @@ fn writer(object: &Object) -> Result<Option<Callable>, Raise> {
     values::write_func(&mut value).map(Some)
 }
 
+/// Begins a request whose answer `recv()` fetches.
+fn defer(me: &Me<'_>, state: &State, request: Request, names: (&'static str, &'static str)) -> Result<bool, Raise> {
+    let (client, object): (&HttpClient, _) = (me, &me.object);
+    let mut job = job(object, client, state, request);
+    let (opened, opening) = oneshot::channel();
+    let second = object.is_second(&CLIENT_CLASS);
+    if second {
+        // There the time of a deferred request is that of recv().
+        Rc::make_mut(&mut job.options).timeout = None;
+        job.opened = Some(opened);
+    }
+    let (done, answer) = oneshot::channel();
+    let running = state.spawn(async move {
+        // Nobody waits for it any more when the client was closed.
+        let _ = done.send(run(job).await);
+    });
+    *client.deferred.borrow_mut() = Some(Deferred { running, answer });
+    object.set_slot(slot::CONNECTED, Value::bool(true));
+    if !second {
+        return Ok(true);
+    }
+    // There a connection that cannot be made is told of at once.
+    let in_use = client.reading.enter(state, NAME, names.1)?;
+    let opened = wait(state, Wait::Outside(names.0), opening);
+    drop(in_use);
+    match opened? {
+        Some(Ok(facts)) => {
+            client.facts.replace(Some(facts));
+            client.show(object)?;
+            Ok(true)
+        }
+        Some(Err(_)) => receive_deferred(me, Timeout::NEVER),
+        None => {
+            client.drop_connection();
+            abandoned(object, libc::ECANCELED, "the coroutine was cancelled")?;
+            Ok(false)
+        }
+    }
+}
+
 /// Makes the request that the properties describe.
 fn execute_path(me: &Me<'_>, path: &[u8], names: (&'static str, &'static str)) -> Result<bool, Raise> {
     let (client, object): (&HttpClient, _) = (me, &me.object);
@@ -221,19 +270,7 @@ fn execute_path(me: &Me<'_>, path: &[u8], names: (&'static str, &'static str)) -
     clear(object)?;
     request::forget(object);
     if client.defer.get() {
-        let mut job = job(object, client, &state, request);
-        // There the time of a deferred request is that of recv().
-        if object.is_second(&CLIENT_CLASS) {
-            Rc::make_mut(&mut job.options).timeout = None;
-        }
-        let (done, answer) = oneshot::channel();
-        let running = state.spawn(async move {
-            // Nobody waits for it any more when the client was closed.
-            let _ = done.send(run(job).await);
-        });
-        *client.deferred.borrow_mut() = Some(Deferred { running, answer });
-        object.set_slot(slot::CONNECTED, Value::bool(true));
-        return Ok(true);
+        return defer(me, &state, request, names);
     }
     match exchange(object, client, &state, request, names)? {
         Some(finished) => finish(object, client, finished),
@@ -303,6 +340,7 @@ pub(super) fn upgrade(me: Me<'_>, path: &[u8]) -> Result<bool, Raise> {
     *client.facts.borrow_mut() = Some(Rc::clone(websocket.facts()));
     *client.websocket.borrow_mut() = Some(Rc::from(websocket));
     client.was_websocket.set(true);
+    client.show(object)?;
     Ok(true)
 }
 

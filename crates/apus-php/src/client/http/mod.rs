@@ -5,6 +5,7 @@ mod execute;
 mod functions;
 mod plain;
 mod request;
+mod shown;
 mod websocket;
 
 use std::cell::{Cell, RefCell};
@@ -56,6 +57,8 @@ pub(super) struct HttpClient {
     cookies: Written,
     connection: RefCell<Option<Connection>>,
     facts: RefCell<Option<Rc<Facts>>>,
+    /// What `$socket` is, and of which connection.
+    shown: RefCell<Option<(Rc<Facts>, Object)>>,
     deferred: RefCell<Option<Deferred>>,
     websocket: RefCell<Option<Rc<WebSocket>>>,
     /// Whether the client has ever spoken WebSocket.
@@ -80,6 +83,7 @@ impl HttpClient {
             cookies: Written::default(),
             connection: RefCell::new(None),
             facts: RefCell::new(None),
+            shown: RefCell::new(None),
             deferred: RefCell::new(None),
             websocket: RefCell::new(None),
             was_websocket: Cell::new(false),
@@ -103,6 +107,7 @@ impl HttpClient {
         drop(self.deferred.borrow_mut().take());
         drop(self.websocket.borrow_mut().take());
         drop(self.connection.borrow_mut().take());
+        self.end_shown();
         self.closing.notify_waiters();
     }
 }

@@ -227,6 +227,7 @@ pub(super) fn get_peer_cert(client: &HttpClient) -> OrFalse<String> {
 pub(super) fn close(me: Me<'_>) -> Result<bool, Raise> {
     let (connected, waited_for) = (me.is_connected(), me.reading.is_taken() || me.writing.is_taken());
     me.drop_connection();
+    me.object.set_slot(slot::SOCKET, Value::null());
     me.object.set_slot(slot::CONNECTED, Value::bool(false));
     if waited_for {
         crate::wait::let_go_on_there(&me.object)?;

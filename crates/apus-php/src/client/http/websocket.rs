@@ -40,6 +40,7 @@ enum Ended<T> {
 
 /// The WebSocket; none, told by the properties, when it is closed. Throws when there was none.
 fn websocket(object: &Object, client: &HttpClient) -> Result<Option<Rc<WebSocket>>, Raise> {
+    client.heed_shown();
     let held = client.websocket.borrow().clone();
     match held {
         Some(websocket) if !websocket.is_closed() => return Ok(Some(websocket)),

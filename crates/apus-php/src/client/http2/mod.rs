@@ -221,6 +221,11 @@ fn receive(
     drop(in_use);
     me.object.set_slot(slot::SERVER_LAST_STREAM_ID, Value::int(i64::from(connection.last_answered())));
     let second = me.object.is_second(&CLIENT_CLASS);
+    if second && let Some(said) = connection.said_goodbye() {
+        // There a program learns by this that the server takes no further request.
+        me.object.set_slot(slot::SERVER_LAST_STREAM_ID, Value::int(i64::from(said.last_stream)));
+        fail(&me.object, i64::from(said.code), &String::from_utf8_lossy(&said.text))?;
+    }
     answer?.map(|answer| message::object(&answer, second)).transpose().map(OrFalse)
 }
 
