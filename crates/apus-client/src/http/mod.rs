@@ -37,6 +37,7 @@ pub fn basic_authorization(user: &[u8], password: &[u8]) -> String {
 
 /// How requests are made.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Options {
     /// Making connections.
     pub connect: ConnectOptions,
