@@ -25,7 +25,7 @@ pub use events::pour;
 pub use hyper::body::Incoming;
 pub use multipart::{Content, FormFile, form};
 pub use redirect::endpoint;
-pub use run::{Finished, Job, run};
+pub use run::{Finished, Job, Opened, run};
 
 use crate::connect::ConnectOptions;
 use crate::websocket::{WebSocket, WebSocketOptions};

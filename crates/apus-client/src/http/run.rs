@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use http::header::{CONNECTION, HOST, HeaderName, PROXY_AUTHORIZATION};
 use http::{HeaderValue, Uri};
-use tokio::sync::oneshot;
 
 use super::body::Sending;
 use super::connection::{Connection, Sent};
@@ -25,9 +24,12 @@ pub struct Job {
     pub connection: Option<Connection>,
     /// What is asked.
     pub request: Request,
-    /// Who is to be told of the connection once it is made.
-    pub opened: Option<oneshot::Sender<Rc<Facts>>>,
+    /// What is to be done as soon as there is a connection, while it is open.
+    pub opened: Option<Opened>,
 }
+
+/// Is told of the connection.
+pub type Opened = Box<dyn FnOnce(&Rc<Facts>)>;
 
 /// What came of a job.
 pub struct Finished {
@@ -91,7 +93,7 @@ async fn exchange(
     options: &Rc<Options>,
     kept: Option<Connection>,
     request: &Request,
-    (head, opened): (&mut String, &mut Option<oneshot::Sender<Rc<Facts>>>),
+    (head, opened): (&mut String, &mut Option<Opened>),
 ) -> Result<(Response, Option<Connection>), Failure> {
     let mut kept = kept.filter(|connection| connection.is_open() && connection.leads_to(to));
     let mut retries = options.max_retries;
@@ -108,8 +110,7 @@ async fn exchange(
             },
         };
         if let Some(opened) = opened.take() {
-            // Nobody waits for it any more when the client was closed.
-            let _ = opened.send(Rc::clone(connection.facts()));
+            opened(connection.facts());
         }
         let message = message(to, options, request)?;
         *head = head_text(&message);

@@ -57,16 +57,11 @@ fn import_as(stream: Any<'_>, second: bool) -> Result<OrFalse<Object>, Raise> {
     wrap(&Rc::new(sock), second).map(|socket| OrFalse(Some(socket)))
 }
 
-/// A socket over a copy of the descriptor of a connection that something else drives: closed, it ends that, too.
-pub(crate) fn copy_of(fd: BorrowedFd<'_>, second: bool) -> Result<Option<Object>, Raise> {
-    let Ok(sock) = adopt_copy(fd) else { return Ok(None) };
-    sock.shared.set(true);
-    wrap(&Rc::new(sock), second).map(Some)
-}
-
-/// A socket that owns its descriptor.
+/// A socket that owns its descriptor, which may be a copy of one that something else drives: closed by the program, it
+/// ends what both stand for.
 pub(crate) fn socket_of(fd: OwnedFd, second: bool) -> Result<Option<Object>, Raise> {
     let Ok(sock) = adopt(fd) else { return Ok(None) };
+    sock.shared.set(true);
     wrap(&Rc::new(sock), second).map(Some)
 }
 

@@ -27,7 +27,7 @@ pub(crate) mod tls;
 
 use apus_zend::class::Class;
 
-pub(crate) use import::{close_copy, copy_of, is_copy_closed, socket_of};
+pub(crate) use import::{close_copy, is_copy_closed, socket_of};
 pub(crate) use methods::SOCKET;
 pub(crate) use serve::{
     Accepted, Accepting, Listening, as_socket, descriptor_of, merged_settings, over, peer_close, peer_recv, peer_send,

@@ -13,6 +13,7 @@ use apus_zend::{Callable, Raise, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::plain::Me;
+use super::shown::copy_of;
 use super::{CLIENT_CLASS, Deferred, HttpClient, NAME, request, slot};
 use crate::client::{settings, values};
 use crate::exception::{self};
@@ -230,7 +231,10 @@ fn defer(me: &Me<'_>, state: &State, request: Request, names: (&'static str, &'s
     if second {
         // There the time of a deferred request is that of recv().
         Rc::make_mut(&mut job.options).timeout = None;
-        job.opened = Some(opened);
+        job.opened = Some(Box::new(|facts| {
+            // Nobody waits for it any more when the client was closed.
+            let _ = opened.send((Rc::clone(facts), copy_of(facts)));
+        }));
     }
     let (done, answer) = oneshot::channel();
     let running = state.spawn(async move {
@@ -244,12 +248,12 @@ fn defer(me: &Me<'_>, state: &State, request: Request, names: (&'static str, &'s
     }
     // There a connection that cannot be made is told of at once.
     let in_use = client.reading.enter(state, NAME, names.1)?;
-    let opened = wait(state, Wait::Outside(names.0), opening);
+    let opened = wait(state, Wait::Outside(names.0), opening).inspect_err(|_| client.drop_connection());
     drop(in_use);
     match opened? {
-        Some(Ok(facts)) => {
-            client.facts.replace(Some(facts));
-            client.show(object)?;
+        Some(Ok((facts, copy))) => {
+            client.facts.replace(Some(Rc::clone(&facts)));
+            client.show_copy(object, Some(facts), copy)?;
             Ok(true)
         }
         Some(Err(_)) => receive_deferred(me, Timeout::NEVER),

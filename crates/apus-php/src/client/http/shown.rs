@@ -2,16 +2,17 @@
 //! descriptor and its ends, and closes it. Of TLS there is none: it would read what is encrypted. A stream of events
 //! without a length is read from it.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use apus_client::http::{Connection, Incoming, pour};
+use apus_client::wire::Facts;
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value};
 
 use super::{CLIENT_CLASS, HttpClient, slot};
 use crate::runtime::State;
-use crate::socket::{close_copy, copy_of, is_copy_closed, socket_of};
+use crate::socket::{close_copy, is_copy_closed, socket_of};
 
 impl HttpClient {
     /// The connection has ended, and what `$socket` is of it.
@@ -31,22 +32,20 @@ impl HttpClient {
 
     /// Has `$socket` be where the events of a stream come from.
     pub(super) fn show_events(&self, object: &Object, connection: Connection, events: Incoming) -> Result<(), Raise> {
-        self.end_shown();
         let facts = Rc::clone(connection.facts());
-        let Ok((fd, pouring)) = pour(connection, events) else { return Ok(()) };
-        let socket = socket_of(fd, true)?;
-        object.set_slot(slot::SOCKET, socket.as_ref().map_or_else(Value::null, |socket| socket.share().into()));
+        let Ok((fd, pouring)) = pour(connection, events) else { return self.show_copy(object, None, None) };
         drop(State::get()?.spawn(pouring));
-        self.shown.replace(socket.map(|socket| (facts, socket)));
-        Ok(())
+        self.show_copy(object, Some(facts), Some(fd))
     }
 
-    /// Has `$socket` be what the connection is now.
+    /// Has `$socket` be what the connection is now: of one that is open a copy of its descriptor.
     pub(super) fn show(&self, object: &Object) -> Result<(), Raise> {
         if !object.is_second(&CLIENT_CLASS) {
             return Ok(());
         }
-        let facts = self.facts.borrow().clone().filter(|facts| !facts.tls);
+        let open =
+            self.websocket.borrow().is_some() || self.connection.borrow().as_ref().is_some_and(Connection::is_open);
+        let facts = self.facts.borrow().clone().filter(|_| open);
         let same = match (&*self.shown.borrow(), &facts) {
             (Some((known, _)), Some(facts)) => Rc::ptr_eq(known, facts),
             (None, None) => true,
@@ -55,15 +54,25 @@ impl HttpClient {
         if same {
             return Ok(());
         }
+        let copy = facts.as_ref().and_then(|facts| copy_of(facts));
+        self.show_copy(object, facts, copy)
+    }
+
+    /// Has `$socket` be this copy of a connection's descriptor, or null.
+    pub(super) fn show_copy(&self, object: &Object, of: Option<Rc<Facts>>, copy: Option<OwnedFd>) -> Result<(), Raise> {
         self.end_shown();
-        let socket = facts.as_ref().map_or(Ok(None), |facts| {
-            // SAFETY: the connection that the facts are of is open, and nobody closes it during the call.
-            copy_of(unsafe { BorrowedFd::borrow_raw(facts.fd) }, true)
-        })?;
+        let socket = copy.map_or(Ok(None), |copy| socket_of(copy, true))?;
         object.set_slot(slot::SOCKET, socket.as_ref().map_or_else(Value::null, |socket| socket.share().into()));
-        if let (Some(facts), Some(socket)) = (facts, socket) {
-            self.shown.replace(Some((facts, socket)));
-        }
+        self.shown.replace(of.zip(socket));
         Ok(())
     }
+}
+
+/// A descriptor of its own for a connection that is open now, unless TLS is spoken over it.
+pub(super) fn copy_of(facts: &Facts) -> Option<OwnedFd> {
+    if facts.tls {
+        return None;
+    }
+    // SAFETY: the connection is open, and nobody closes it during the call.
+    unsafe { BorrowedFd::borrow_raw(facts.fd) }.try_clone_to_owned().ok()
 }
