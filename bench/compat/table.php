@@ -29,10 +29,10 @@ for ($turn = 0; $turn < $count; $turn += 5) {
 }
 $wall = (hrtime(true) - $began) / 1e9;
 $cpu = cpu() - $cpu;
-preg_match('~^VmRSS:\s+(\d+)~m', (string) file_get_contents('/proc/self/status'), $resident);
+preg_match('~^Rss:\s+(\d+).*^Pss:\s+(\d+)~ms', (string) file_get_contents('/proc/self/smaps_rollup'), $memory);
 echo json_encode([
     'rate' => $count / $wall, 'cpu_us' => $cpu / $count * 1e6, 'wrong' => $wrong,
-    'rss_kib' => (int) $resident[1], 'worker_kib' => (int) $resident[1],
+    'worker_kib' => (int) $memory[1], 'pss_kib' => (int) $memory[2],
 ]), "\n";
 
 /** User and system seconds of this process. */

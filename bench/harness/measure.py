@@ -119,7 +119,7 @@ class Bench:
             "foreign_load": max(0.0, busy - cpu) / elapsed,
             "rss_kib": rss,
             "pss_kib": pss,
-            "worker_kib": procs.largest_kib(stats),
+            "worker_kib": procs.busiest_kib(stats),
             "processes": len(stats),
         }
 

@@ -88,9 +88,10 @@ def memory_kib(stats: list[Stat]) -> tuple[int, int]:
     return rss, pss
 
 
-def largest_kib(stats: list[Stat]) -> int:
-    """RSS of the largest process: of a server with one worker that is the worker."""
-    return max((memory_kib([stat])[0] for stat in stats), default=0)
+def busiest_kib(stats: list[Stat]) -> int:
+    """RSS of the process that has worked most: of a server with one worker that is the worker, not who started it."""
+    busiest = max(stats, key=_own_seconds, default=None)
+    return memory_kib([busiest])[0] if busiest else 0
 
 
 def core_busy_ticks(core: int) -> int:

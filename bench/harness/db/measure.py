@@ -83,7 +83,7 @@ class DbBench:
             "client_load": figures.client_cpu / elapsed,
             "rss_kib": rss,
             "pss_kib": pss,
-            "worker_kib": procs.largest_kib(stats),
+            "worker_kib": procs.busiest_kib(stats),
             "processes": len(stats),
         }
 

@@ -1,6 +1,7 @@
 """Processes, scenarios and recipes."""
 
 import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -29,6 +30,16 @@ class Procs(unittest.TestCase):
         rss, pss = procs.memory_kib(own[:1])
         self.assertGreaterEqual(rss, pss)
         self.assertGreater(pss, 0)
+
+    def test_the_busiest_process_is_the_one_that_works(self):
+        idle = subprocess.Popen([sys.executable, "-c", "held = bytearray(32 << 20); input()"], stdin=subprocess.PIPE)
+        try:
+            own = procs.read_stat(os.getpid())
+            found = procs.busiest_kib([procs.read_stat(idle.pid), own])
+            self.assertEqual(found, procs.memory_kib([own])[0])
+            self.assertEqual(procs.busiest_kib([]), 0)
+        finally:
+            idle.communicate(b"\n")
 
     def test_threads_are_summed(self):
         worked, done = threading.Event(), threading.Event()
