@@ -172,7 +172,9 @@ impl Emitter<'_> {
 
     fn method(&mut self, method: &Member<Function>, name: &str, class: Option<&Member<Class>>) -> Result<(), Error> {
         let item = &method.item;
-        let most = item.most().map_or_else(|| "u32::MAX".to_owned(), |most| most.to_string());
+        // There a function without parameters does not look at what it is given.
+        let ignores = item.params.is_empty() && class.is_some_and(|class| class.doc.rust("second").is_some());
+        let most = item.most().filter(|_| !ignores).map_or_else(|| "u32::MAX".to_owned(), |most| most.to_string());
         let handler = if item.is_abstract() {
             "None".to_owned()
         } else {
