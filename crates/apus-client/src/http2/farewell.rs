@@ -30,7 +30,7 @@ pub(super) type Heard = Rc<RefCell<Option<GoAway>>>;
 /// Where in the frames a stream of bytes stands.
 #[derive(Default)]
 struct Scan {
-    /// What there is of a header that is not complete, or of a GOAWAY with its header.
+    /// What there is of a header that is not complete, or of a GOAWAY's payload.
     kept: Vec<u8>,
     /// The frame whose payload comes, and how much of that is missing.
     frame: Option<(FrameHeader, usize)>,
@@ -44,7 +44,7 @@ impl Scan {
                 Some((header, missing)) => self.feed_payload(header, missing, bytes),
             };
             bytes = &bytes[taken..];
-            while let Some((header, 0)) = self.frame {
+            if let Some((header, 0)) = self.frame {
                 self.end(header, heard);
             }
         }

@@ -192,6 +192,12 @@ impl Head {
         Set::Taken
     }
 
+    /// The program wants no Content-Length.
+    pub(super) fn tell_no_length(&mut self) {
+        self.remove(b"content-length");
+        self.wire.untold_length = true;
+    }
+
     /// Adds one line.
     pub(super) fn add(&mut self, name: &[u8], value: &[u8], format: bool) -> Set {
         let value = value.trim_ascii();
@@ -238,7 +244,7 @@ impl Head {
                 self.wire.content_length = length(value);
                 let padded = value.len() > 1 && value[0] == b'0';
                 self.wire.length_digits = if padded { u8::try_from(value.len()).unwrap_or(u8::MAX) } else { 0 };
-                self.wire.untold_length = value.is_empty();
+                self.wire.untold_length = false;
                 return true;
             }
             16 if name.eq_ignore_ascii_case(b"content-encoding") && value.eq_ignore_ascii_case(b"identity") => {
@@ -311,7 +317,7 @@ impl Head {
     }
 }
 
-/// The bytes that a Content-Length announces: digits only (RFC 9110 section 8.6). An empty one stands for none.
+/// The bytes that a Content-Length announces: digits only (RFC 9110 section 8.6).
 fn length(value: &[u8]) -> Option<u64> {
     let digits = value.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(value).ok().filter(|_| digits).and_then(|text| text.parse().ok())
@@ -323,8 +329,7 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 fn is_valid(name: &[u8], value: &[u8]) -> bool {
-    let is_length = name.eq_ignore_ascii_case(b"content-length");
-    is_field_value(value) && (!is_length || value.is_empty() || length(value).is_some())
+    is_field_value(value) && (!name.eq_ignore_ascii_case(b"content-length") || length(value).is_some())
 }
 
 /// Whether the program has a say in this field: the server frames messages by itself, and of Connection hears "close"
@@ -482,15 +487,16 @@ mod tests {
     }
 
     #[test]
-    fn a_length_is_kept_as_it_was_written_and_an_empty_one_is_none() {
+    fn a_length_is_kept_as_it_was_written() {
         let mut head = Borrowed::take();
-        for (text, length, digits, untold) in
-            [("007", Some(7), 3, false), ("", None, 0, true), ("0", Some(0), 0, false), ("70", Some(70), 0, false)]
-        {
+        let of = |head: &Head| (head.wire.content_length, head.wire.length_digits, head.wire.untold_length);
+        for (text, length, digits) in [("007", 7, 3), ("0", 0, 0), ("70", 70, 0)] {
+            head.tell_no_length();
+            assert_eq!(of(&head), (None, 0, true));
             assert_eq!(one(&mut head, "Content-Length", text), Set::Taken);
-            let wire = &head.wire;
-            assert_eq!((wire.content_length, wire.length_digits, wire.untold_length), (length, digits, untold));
+            assert_eq!(of(&head), (Some(length), digits, false));
         }
+        assert_eq!(one(&mut head, "Content-Length", ""), Set::Invalid);
     }
 
     #[test]
@@ -518,7 +524,6 @@ mod tests {
             ("Content-Type", "text/x"),
             ("Content-Length", "7"),
             ("Content-Length", "007"),
-            ("Content-Length", ""),
             ("Content-Encoding", "Identity"),
             ("Content-Encoding", "br"),
             ("X-Other", "1"),

@@ -255,6 +255,11 @@ fn header(call: &Call) -> Result<(), Raise> {
         Some(b"") if response.second && name.eq_ignore_ascii_case(b"content-encoding") => {
             response.head.borrow_mut().set_one(name, b"identity", format)
         }
+        // Nor is an empty length told.
+        Some(b"") if response.second && name.eq_ignore_ascii_case(b"content-length") => {
+            response.head.borrow_mut().tell_no_length();
+            Set::Taken
+        }
         Some(value) => response.head.borrow_mut().set_one(name, value, format),
         None => set_lines(call, response, name, format)?,
     };
