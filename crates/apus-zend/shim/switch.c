@@ -77,6 +77,9 @@ void apus_switch_close(uint32_t blocks)
  * has blocked it, a tick function or a handler of pcntl, is more than the destructors that run. */
 static zend_never_inline ZEND_COLD bool blocked_by_destructors(void)
 {
+#if PHP_VERSION_ID >= 80400
+	return false;
+#else
 	const uint32_t blocks = apus_switch_open();
 	uint32_t destructors = 0;
 	for (const zend_execute_data *ex = EG(current_execute_data); ex != NULL; ex = ex->prev_execute_data) {
@@ -86,6 +89,7 @@ static zend_never_inline ZEND_COLD bool blocked_by_destructors(void)
 	}
 	apus_switch_close(blocks);
 	return blocks != 0 && blocks == destructors;
+#endif
 }
 
 bool apus_can_switch(void)
