@@ -13,6 +13,13 @@ macro_rules! forward_io {
             }
         }
 
+        $crate::forward::forward_write!([$($generics)*] $type, $each);
+    };
+}
+
+/// The half of it that writes.
+macro_rules! forward_write {
+    ([$($generics:tt)*] $type:ty, $each:ident) => {
         impl<$($generics)*> tokio::io::AsyncWrite for $type {
             fn poll_write(
                 self: std::pin::Pin<&mut Self>,
@@ -51,4 +58,4 @@ macro_rules! forward_io {
     };
 }
 
-pub(crate) use forward_io;
+pub(crate) use {forward_io, forward_write};

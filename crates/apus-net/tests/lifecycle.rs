@@ -291,8 +291,8 @@ fn files_are_sent_whole_or_in_part() {
     server.until(move |_| log.lock().unwrap().last() == Some(&Err(SendError::Closed)));
 }
 
-#[test]
-fn drain_answers_what_is_there_and_closes_what_is_idle() {
+/// A server that answers "done", and to the first request for `/wait` when it is told to.
+fn holding_server() -> (Server, tokio::sync::oneshot::Sender<()>) {
     let (go, wait) = tokio::sync::oneshot::channel::<()>();
     let wait = Mutex::new(Some(wait));
     let server = Server::start(Config::default(), move |request: Request, r: Responder| {
@@ -304,6 +304,12 @@ fn drain_answers_what_is_there_and_closes_what_is_idle() {
             r.end(&ResponseHead::new(200), b"done").unwrap();
         }
     });
+    (server, go)
+}
+
+#[test]
+fn drain_answers_what_is_there_and_closes_what_is_idle() {
+    let (server, go) = holding_server();
     let (mut busy, mut idle, mut late, mut fresh) =
         (server.client(), server.client(), server.client(), server.client());
     assert_eq!((idle.get("/").status, late.get("/").status), (200, 200));
@@ -330,17 +336,7 @@ fn drain_answers_what_is_there_and_closes_what_is_idle() {
 
 #[test]
 fn idle_connections_can_be_closed_without_waiting_for_what_may_be_on_its_way() {
-    let (go, wait) = tokio::sync::oneshot::channel::<()>();
-    let wait = Mutex::new(Some(wait));
-    let server = Server::start(Config::default(), move |request: Request, r: Responder| {
-        let wait = if request.path() == b"/wait" { wait.lock().unwrap().take() } else { None };
-        async move {
-            if let Some(wait) = wait {
-                wait.await.unwrap();
-            }
-            r.end(&ResponseHead::new(200), b"done").unwrap();
-        }
-    });
+    let (server, go) = holding_server();
     let (mut busy, mut idle) = (server.client(), server.client());
     assert_eq!(idle.get("/").status, 200);
     busy.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");

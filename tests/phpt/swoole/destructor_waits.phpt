@@ -24,6 +24,21 @@ class Waits
     }
 }
 
+class Quiet
+{
+    public static int $gone = 0;
+
+    public ?self $inner = null;
+
+    public function __destruct()
+    {
+        Coroutine::sleep(0.002);
+        $this->inner = null;
+        usleep(1000);
+        self::$gone++;
+    }
+}
+
 Coroutine\run(function () {
     go(function () {
         $local = new Waits('local');
@@ -39,6 +54,23 @@ Coroutine\run(function () {
     });
     echo "others go on\n";
     Coroutine::sleep(0.02);
+    // Two that wait at once, each with one inside that does, and a coroutine that is not in a destructor.
+    $ended = new Coroutine\Channel(3);
+    foreach (['first', 'second'] as $name) {
+        go(function () use ($name, $ended) {
+            $local = new Quiet();
+            $local->inner = new Quiet();
+            $local = null;
+            $ended->push($name);
+        });
+    }
+    go(function () use ($ended) {
+        Coroutine::sleep(0.0005);
+        $ended->push('between');
+    });
+    $all = [$ended->pop(), $ended->pop(), $ended->pop()];
+    sort($all);
+    echo implode(', ', $all), ': ', Quiet::$gone, " destroyed\n";
     $thrown = go(function () {
         try {
             $local = new Waits('while an exception passes');
@@ -60,7 +92,8 @@ deferred, with Waits
 of the context: destroyed in 3
 others go on
 of the context: has waited
-while an exception passes: destroyed in 4
+between, first, second: 4 destroyed
+while an exception passes: destroyed in 7
 while an exception passes: has waited
 %A
 Fatal error: Uncaught DomainException: thrown in %a

@@ -10,6 +10,8 @@ use std::task::{Context, Poll, ready};
 use apus_proto::http2::frame::{Frame, FrameHeader, HEADER_LEN, kind};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::forward::forward_write;
+
 /// Bytes of a GOAWAY that are kept: more of its text is of no use to anybody.
 const MAX_KEPT: usize = 1024;
 
@@ -106,31 +108,14 @@ impl<W: AsyncRead + Unpin> AsyncRead for Hearing<W> {
     }
 }
 
-impl<W: AsyncWrite + Unpin> AsyncWrite for Hearing<W> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.wire).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.wire).poll_write_vectored(cx, bytes)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.wire.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.wire).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.wire).poll_shutdown(cx)
-    }
+macro_rules! wire_of {
+    ($hearing:expr, $wire:ident => $body:expr) => {{
+        let Hearing { wire: $wire, .. } = $hearing;
+        $body
+    }};
 }
+
+forward_write!([W: AsyncWrite + Unpin] Hearing<W>, wire_of);
 
 #[cfg(test)]
 mod tests {

@@ -404,9 +404,7 @@ impl<'a> Master<'a> {
         match sys::with_open_signals(&self.outer_mask, || program.on_event(event)) {
             Ok(came) => {
                 for signal in came {
-                    if !program.takes_signal(signal as i32, self.scoreboard) {
-                        self.on_signal(program, signal);
-                    }
+                    self.on_signal(program, signal);
                 }
             }
             Err(error) => log::error(format_args!("signals cannot be set for a callback: {error}")),

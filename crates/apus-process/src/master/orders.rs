@@ -23,24 +23,24 @@ const BATCH: usize = 64;
 impl Master<'_> {
     pub(crate) fn take_signals(&mut self, program: &mut dyn Program) {
         while let Ok(Some(info)) = self.signals.read_signal() {
-            if let Ok(signal) = Signal::try_from(info.ssi_signo as i32)
-                && !program.takes_signal(info.ssi_signo as i32, self.scoreboard)
-            {
-                // Of one that the kernel sent, because a reader of the log is gone, the log cannot tell.
-                if signal == Signal::SIGPIPE && info.ssi_code == libc::SI_USER {
-                    log::there(
-                        log::Level::Warning,
-                        format_args!(
-                            "signal_dispatch() (ERRNO 721): Unable to find callback function for signal Broken pipe: 13"
-                        ),
-                    );
-                }
-                self.on_signal(program, signal);
+            let Ok(signal) = Signal::try_from(info.ssi_signo as i32) else { continue };
+            // Of one that the kernel sent, because a reader of the log is gone, the log cannot tell.
+            if self.on_signal(program, signal) && signal == Signal::SIGPIPE && info.ssi_code == libc::SI_USER {
+                log::there(
+                    log::Level::Warning,
+                    format_args!(
+                        "signal_dispatch() (ERRNO 721): Unable to find callback function for signal Broken pipe: 13"
+                    ),
+                );
             }
         }
     }
 
-    pub(crate) fn on_signal(&mut self, program: &mut dyn Program, signal: Signal) {
+    /// Does what a signal means to the server, unless the program takes it. Whether it was the server's.
+    pub(crate) fn on_signal(&mut self, program: &mut dyn Program, signal: Signal) -> bool {
+        if program.takes_signal(signal as i32, self.scoreboard) {
+            return false;
+        }
         match signal {
             Signal::SIGTERM => self.stop(program, false),
             Signal::SIGINT | Signal::SIGQUIT => self.stop(program, true),
@@ -56,6 +56,7 @@ impl Master<'_> {
             Signal::SIGUSR2 => self.request_reload(Scope::Tasks),
             _ => {}
         }
+        true
     }
 
     fn reopen_log(&self) {
