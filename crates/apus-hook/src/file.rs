@@ -1,11 +1,14 @@
-//! Opening, reading and syncing regular files on the runtime's pool of threads, when that is asked for (`HOOK_FILE`).
+//! Opening, reading and syncing regular files on other threads, when that is asked for (`HOOK_FILE`).
 //! Writing ends in the page cache and is done at once: so what coroutines write to one file keeps its order.
 //!
 //! A thread works on memory of its own: a coroutine that is cancelled goes on while its job is still done.
 
-use std::ffi::c_int;
+use std::ffi::{CString, OsStr, c_int};
+use std::fs;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 
+use apus_loop::disk;
 use apus_options::hooks;
 use apus_zend::hook;
 use libc::{mode_t, ssize_t};
@@ -39,7 +42,7 @@ pub(super) fn read(gate: &Gate, fd: RawFd, buffer: &mut Bytes) -> ssize_t {
         return sys::read(fd, buffer);
     };
     let len = buffer.len().min(LARGEST);
-    match gate.on_thread(move || read_some(&file, len)) {
+    match gate.on_disk(|| disk::start(move || read_some(&file, len))) {
         Ok(Ok(bytes)) => {
             fill(buffer, &bytes);
             gate.success(bytes.len() as ssize_t)
@@ -51,7 +54,8 @@ pub(super) fn read(gate: &Gate, fd: RawFd, buffer: &mut Bytes) -> ssize_t {
 fn sync(name: &'static str, fd: RawFd, call: extern "C" fn(c_int) -> c_int) -> c_int {
     let ready = gate(name, hooks::FILE).filter(|_| offloads()).and_then(|gate| Some((gate, sys::duplicate(fd)?)));
     let Some((gate, file)) = ready else { return call(fd) };
-    match gate.on_thread(move || if call(file.as_raw_fd()) == 0 { Ok(()) } else { Err(errno()) }) {
+    let job = move || if call(file.as_raw_fd()) == 0 { Ok(()) } else { Err(errno()) };
+    match gate.on_disk(|| disk::start(job)) {
         Ok(Ok(())) => gate.success(0),
         Ok(Err(errno)) | Err(errno) => fail(errno),
     }
@@ -73,7 +77,9 @@ pub(super) extern "C" fn open(path: Text<'_>, how: c_int, mode: mode_t) -> c_int
     let Some((gate, owned)) = gate.and_then(|gate| Some((gate, path.to_owned()?))) else {
         return sys::open(path, how, mode).map_or(-1, IntoRawFd::into_raw_fd);
     };
-    match gate.on_thread(move || sys::open(Text::of(&owned), how, mode).ok_or_else(errno)) {
+    let about = |path: &CString| fs::metadata(OsStr::from_bytes(path.to_bytes()));
+    let job = move |path: CString| sys::open(Text::of(&path), how, mode).ok_or_else(errno);
+    match gate.on_disk(|| disk::start_with(owned, about, job)) {
         Ok(Ok(fd)) => gate.success(fd.into_raw_fd()),
         Ok(Err(errno)) | Err(errno) => fail(errno),
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use apus_coro::Wait;
+use apus_loop::disk::Started;
 use apus_options::hooks;
 pub(super) use apus_runtime::running::in_coroutine;
 use apus_runtime::runtime::State;
@@ -177,6 +178,12 @@ impl Gate {
     /// touches.
     pub(super) fn on_thread<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, c_int> {
         let job = self.state.spawn_blocking(job);
+        self.park(job)?.map_err(|_| libc::EIO)
+    }
+
+    /// The same with what waits for a disk.
+    pub(super) fn on_disk<T>(&self, start: impl FnOnce() -> Started<T>) -> Result<T, c_int> {
+        let job = self.state.start(start);
         self.park(job)?.map_err(|_| libc::EIO)
     }
 

@@ -16,6 +16,7 @@
 //! of the loop borrowed.
 
 mod bell;
+pub mod disk;
 mod guests;
 mod heat;
 mod key;

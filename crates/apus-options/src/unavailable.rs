@@ -11,7 +11,7 @@ pub(crate) static ROWS: &[Row] = unread! {
     Server NoEffect "A connection belongs to one worker, so nothing outlives it in a queue." => discard_timeout_request;
     Server NoEffect "Connection events are delivered whatever the dispatch." => enable_unsafe_event;
     Coroutine NoEffect "Coroutines that nothing can wake are always reported." => enable_deadlock_check;
-    Coroutine NoEffect "The thread pool grows and shrinks by itself." =>
+    Coroutine NoEffect "Up to 8 threads a core (16 to 64) work on files; they come and go by themselves." =>
         aio_core_worker_num, aio_worker_num, aio_max_wait_time, aio_max_idle_time;
     Server NoEffect "There is no buffer between processes; under the names of Swoole it bounds answers." => output_buffer_size;
     Server NoEffect "Reading stops by itself while a handler is behind." => max_queued_bytes;

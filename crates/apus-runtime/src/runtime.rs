@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 
 use apus_coro::{Engine, Switch, Task, TaskId};
 use apus_loop::Loop;
+use apus_loop::disk::Started;
 use apus_options::Settings;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::fiber::{Fiber, Job, Pool, Ran};
@@ -432,6 +433,12 @@ impl State {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> tokio::task::JoinHandle<T> {
         self.runtime.handle().spawn_blocking(job)
+    }
+
+    /// Starts, from outside of the runtime, a job that waits for a disk.
+    pub fn start<T>(&self, start: impl FnOnce() -> Started<T>) -> Started<T> {
+        let _within = self.runtime.handle().enter();
+        start()
     }
 
     /// Makes a coroutine that has not run.

@@ -83,16 +83,41 @@ zend_array *apus_array_new(uint32_t size)
 	return array;
 }
 
+/* A string of its own; PHP has those of one byte already. */
+static zend_always_inline void make_string(zval *value, const char *bytes, size_t len)
+{
+	if (len <= 1) {
+		ZVAL_INTERNED_STR(value, len == 0 ? ZSTR_EMPTY_ALLOC() : ZSTR_CHAR((zend_uchar) bytes[0]));
+	} else {
+		ZVAL_NEW_STR(value, zend_string_init(bytes, len, 0));
+	}
+}
+
+apus_status apus_array_add_field(zend_array *array, const char *name, size_t name_len, const char *bytes, size_t len, bool *added)
+{
+	bool failed = false;
+	*added = false;
+	GUARDED(failed, {
+		zend_string *key = zend_string_alloc(name_len, 0);
+		zend_ulong number;
+		zend_str_tolower_copy(ZSTR_VAL(key), name, name_len);
+		zval *place = ZEND_HANDLE_NUMERIC_STR(ZSTR_VAL(key), name_len, number)
+			? zend_hash_index_lookup(array, number) : zend_hash_lookup(array, key);
+		zend_string_release(key);
+		if (Z_TYPE_P(place) == IS_NULL) {
+			make_string(place, bytes, len);
+			*added = true;
+		}
+	});
+	return failed ? APUS_BAILED : APUS_OK;
+}
+
 apus_status apus_array_add_str(zend_array *array, const char *key, size_t key_len, const char *bytes, size_t len)
 {
 	bool failed = false;
 	GUARDED(failed, {
 		zval value;
-		if (len <= 1) {
-			ZVAL_INTERNED_STR(&value, len == 0 ? ZSTR_EMPTY_ALLOC() : ZSTR_CHAR((zend_uchar) bytes[0]));
-		} else {
-			ZVAL_NEW_STR(&value, zend_string_init(bytes, len, 0));
-		}
+		make_string(&value, bytes, len);
 		zend_symtable_str_update(array, key, key_len, &value);
 	});
 	return failed ? APUS_BAILED : APUS_OK;

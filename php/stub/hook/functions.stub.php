@@ -52,8 +52,8 @@ const HOOK_STREAM_SELECT = 128;
 
 /**
  * Opening, reading and syncing regular files by PHP's own functions (fopen(), fread(), file_get_contents(), fsync() and
- * their like), on a pool of threads. Worth it only for slow disks: what is in the page cache is read faster without it.
- * Not part of the default.
+ * their like), on up to 8 threads a core (16 to 64). Worth it only for slow disks: what is in the page cache is read
+ * faster without it. Not part of the default.
  * @rust apus_options::hooks::FILE
  */
 const HOOK_FILE = 256;

@@ -11,9 +11,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use apus_loop::disk::{self, Started};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// What is read from a file, and given to the connection, at a time.
@@ -94,9 +94,9 @@ enum State {
     /// The next piece is to be begun.
     Idle,
     /// A file is being opened: it, where to begin, how much to send.
-    Opening(JoinHandle<io::Result<File>>, u64, u64),
+    Opening(Started<io::Result<File>>, u64, u64),
     /// A block is being read.
-    Reading(JoinHandle<io::Result<Bytes>>, Part),
+    Reading(Started<io::Result<Bytes>>, Part),
     /// A block of a file is to be read.
     Open(Part),
 }
@@ -130,7 +130,7 @@ impl Sending {
                         return Poll::Ready(Some(Ok(block)));
                     }
                     Some(Piece::File { path, offset, len }) => {
-                        let opening = tokio::task::spawn_blocking(move || {
+                        let opening = disk::start(move || {
                             let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", path.display()));
                             open(&path).map_err(named)
                         });
@@ -143,12 +143,12 @@ impl Sending {
                         return Poll::Pending;
                     }
                     Poll::Ready(Ok(Ok(file))) => self.state = State::Open(Part { file: Arc::new(file), at, left }),
-                    Poll::Ready(failed) => return Poll::Ready(Some(Err(failure(failed.map(Result::err))))),
+                    Poll::Ready(failed) => return Poll::Ready(Some(Err(failure(failed)))),
                 },
                 State::Open(part) if part.left == 0 => {}
                 State::Open(part) => {
                     let (file, at, len) = (Arc::clone(&part.file), part.at, part.left.min(BLOCK as u64) as usize);
-                    self.state = State::Reading(tokio::task::spawn_blocking(move || read_block(&file, at, len)), part);
+                    self.state = State::Reading(disk::start(move || read_block(&file, at, len)), part);
                 }
                 State::Reading(mut reading, mut part) => match Pin::new(&mut reading).poll(cx) {
                     Poll::Pending => {
@@ -161,7 +161,7 @@ impl Sending {
                         self.state = State::Open(part);
                         return Poll::Ready(Some(Ok(block)));
                     }
-                    Poll::Ready(failed) => return Poll::Ready(Some(Err(failure(failed.map(Result::err))))),
+                    Poll::Ready(failed) => return Poll::Ready(Some(Err(failure(failed)))),
                 },
             }
         }
@@ -169,8 +169,8 @@ impl Sending {
 }
 
 /// What kept a job on another thread from its result: its own error, or that the runtime ends.
-fn failure(of: Result<Option<io::Error>, tokio::task::JoinError>) -> io::Error {
-    of.map_or_else(io::Error::other, |error| error.unwrap_or_else(|| io::Error::from(io::ErrorKind::Other)))
+fn failure<T>(of: io::Result<io::Result<T>>) -> io::Error {
+    of.and_then(|done| done).err().unwrap_or_else(|| io::ErrorKind::Other.into())
 }
 
 /// What has taken the file's name since it was added (a FIFO) is not waited for.

@@ -1,11 +1,12 @@
 //! Where a response's body goes: memory, or a file by way of another thread.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use apus_loop::disk::{self, Started};
 use tokio::sync::mpsc;
 
 use super::Sink;
@@ -28,11 +29,8 @@ impl Receiving {
             Sink::Stream(pieces) => return Ok(Self::Stream(pieces.clone())),
             Sink::File { path, offset } => (path.clone(), *offset),
         };
-        let opened = on_thread(&path, {
-            let path = path.clone();
-            move || OpenOptions::new().write(true).create(true).truncate(at == 0).open(path)
-        });
-        let file = Arc::new(opened.await?);
+        let open = move |path| OpenOptions::new().write(true).create(true).truncate(at == 0).open(path);
+        let file = Arc::new(done(&path, disk::start_with(path.clone(), |path| fs::metadata(path), open)).await?);
         Ok(Self::File { file, path, at, held: Vec::new() })
     }
 
@@ -59,7 +57,7 @@ impl Receiving {
         let Self::File { file, path, at, held } = self else { return Ok(()) };
         let (block, begin, file) = (std::mem::take(held), *at, Arc::clone(file));
         *at += block.len() as u64;
-        on_thread(path, move || file.write_all_at(&block, begin)).await
+        done(path, disk::start(move || file.write_all_at(&block, begin))).await
     }
 
     /// The body is complete: gives it, if it is in memory.
@@ -72,15 +70,9 @@ impl Receiving {
     }
 }
 
-async fn on_thread<T: Send + 'static>(
-    path: &std::path::Path,
-    job: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, Failure> {
+async fn done<T>(path: &Path, job: Started<io::Result<T>>) -> Result<T, Failure> {
     let failed = |error: &io::Error| {
         Failure::new(Stage::Receive, errno_of(error), format!("{} cannot be written: {error}", path.display()))
     };
-    match tokio::task::spawn_blocking(job).await {
-        Ok(done) => done.map_err(|error| failed(&error)),
-        Err(error) => Err(failed(&io::Error::other(error))),
-    }
+    job.await.and_then(|done| done).map_err(|error| failed(&error))
 }

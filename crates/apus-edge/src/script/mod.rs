@@ -19,6 +19,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
+use apus_loop::disk;
 use apus_options::{Settings, fits};
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -126,10 +127,8 @@ impl Scripts {
         match self.look(path, Patience::Cached) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 let (this, path) = (Arc::clone(self), path.to_vec());
-                let job = tokio::task::spawn_blocking(move || this.look(&path, Patience::Disk));
-                Resolving::Later(Box::pin(async move {
-                    settled(job.await.unwrap_or_else(|error| Err(io::Error::other(error))))
-                }))
+                let job = disk::start(move || this.look(&path, Patience::Disk));
+                Resolving::Later(Box::pin(async move { settled(job.await.and_then(|found| found)) }))
             }
             found => Resolving::Now(settled(found)),
         }

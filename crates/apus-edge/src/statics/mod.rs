@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use apus_loop::disk;
 use apus_net::proto::coding::Accepted;
 use apus_net::{Request, Responder, ResponseHead};
 
@@ -197,12 +198,12 @@ impl Statics {
     /// Asks the disk, on a thread.
     fn later(self: &Rc<Self>, asked: Asked, request: &Request, responder: &Responder) -> Outcome {
         let (find, path, accepted) = (Arc::clone(&self.find), asked.path.clone(), asked.key.accepted);
-        let job = tokio::task::spawn_blocking(move || find.find(&path, accepted, Patience::Disk));
+        let job = disk::start(move || find.find(&path, accepted, Patience::Disk));
         let this = Rc::clone(self);
         let responder = responder.clone();
         let request = Asking::of(request);
         Outcome::Later(Box::pin(async move {
-            let found = job.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+            let found = job.await.and_then(|found| found);
             this.answered(asked, found, &request, &responder)
         }))
     }

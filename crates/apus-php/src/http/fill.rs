@@ -68,6 +68,9 @@ fn server(request: &Request) -> Result<Value, Raise> {
 fn header(request: &Request) -> Result<Value, Raise> {
     let mut array = Array::new(8)?;
     for (name, value) in request.net().headers() {
+        if array.add_field(name, value)? {
+            continue;
+        }
         let name = name.to_ascii_lowercase();
         match earlier(&array, &name) {
             Earlier::Several(values) => set_several(&mut array, &name, values, value)?,
@@ -81,7 +84,6 @@ fn header(request: &Request) -> Result<Value, Raise> {
                 joined.extend_from_slice(value);
                 array.set_str(&name, &joined)?;
             }
-            Earlier::Nothing => array.set_str(&name, value)?,
         }
     }
     if let Some(host) = request.net().forwarded_host() {
@@ -98,7 +100,6 @@ fn header(request: &Request) -> Result<Value, Raise> {
 
 /// What earlier fields of a name have said.
 enum Earlier {
-    Nothing,
     One(Vec<u8>),
     Several(Vec<Value>),
 }
@@ -107,7 +108,8 @@ fn earlier(fields: &Array, name: &[u8]) -> Earlier {
     match std::str::from_utf8(name).ok().and_then(|name| fields.view().get(name)) {
         Some(View::Str(one)) => Earlier::One(one.to_vec()),
         Some(View::Array(several)) => Earlier::Several(several.iter().map(|(_, value)| value.value()).collect()),
-        _ => Earlier::Nothing,
+        // Nothing else was put there.
+        _ => Earlier::One(Vec::new()),
     }
 }
 

@@ -12,6 +12,7 @@ mod request;
 mod response;
 mod router;
 mod session;
+mod shown;
 mod superglobals;
 mod websocket;
 mod writing;

@@ -15,6 +15,7 @@ use super::bare::{create, create_second};
 use super::cookie;
 use super::head::{Borrowed, Set};
 use super::reply::{self, Step};
+use super::shown;
 use super::websocket::HandshakeLines;
 use super::writing::write;
 use crate::exception::{self};
@@ -266,7 +267,7 @@ fn header(call: &Call) -> Result<(), Raise> {
     match set {
         Set::Taken => {
             if response.second {
-                show(call, "header", Some(name), call.value(1))?;
+                shown::add(call, "header", Some(name), call.value(1))?;
             }
             call.ret(true)
         }
@@ -287,33 +288,15 @@ fn has_line_break(value: View<'_>) -> bool {
     }
 }
 
-/// Adds to an array that a property of the object shows, under a key or at the end.
-#[cold]
-fn show(call: &Call, property: &str, key: Option<&[u8]>, value: Value) -> Result<(), Raise> {
-    let Some(slot) = RESPONSE.second.and_then(|class| class.slot(property)) else { return Ok(()) };
-    let object = call.object()?;
-    let before = object.slot(slot);
-    let mut shown = Array::new(4)?;
-    if let View::Array(array) = before.view() {
-        for (at, value) in array.iter() {
-            match at {
-                Key::Str(name) => shown.set(name, value.value())?,
-                Key::Index(_) => shown.push(value.value())?,
-            }
-        }
-    }
-    match key {
-        Some(name) => shown.set(name, value)?,
-        None => shown.push(value)?,
-    }
-    object.set_slot(slot, shown.into());
-    Ok(())
-}
-
 /// `header()` with anything but a string.
 fn set_lines(call: &Call, response: &Response, name: &[u8], format: bool) -> Result<Set, Raise> {
     Ok(match call.view(1) {
         View::Array(values) => {
+            if let (1, Some((_, value))) = (values.len(), values.iter().next())
+                && let View::Str(text) = value.view()
+            {
+                return Ok(response.head.borrow_mut().set_one(name, text, format));
+            }
             let mut texts = Vec::with_capacity(values.len());
             for (_, value) in values.iter() {
                 match scalar(value.view()) {
@@ -367,7 +350,7 @@ fn set_cookie(call: &Call, raw: bool) -> Result<(), Raise> {
     match added {
         Set::Taken => {
             if response.second {
-                show(call, "cookie", None, Value::string(&value)?)?;
+                shown::add(call, "cookie", None, Value::string(&value)?)?;
             }
             call.ret(true)
         }
@@ -405,7 +388,7 @@ fn trailer(call: &Call) -> Result<(), Raise> {
     }
     response.trailers.borrow_mut().push((name.to_vec(), value.to_vec()));
     if response.second {
-        show(call, "trailer", Some(name), Value::string(value)?)?;
+        shown::add(call, "trailer", Some(name), Value::string(value)?)?;
     }
     call.ret(true)
 }

@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use apus_loop::disk;
 use apus_net::open_regular;
 use apus_zend::Raise;
 
@@ -183,7 +184,7 @@ fn read(file: &File, at: u64, most: usize) -> Outcome<Vec<u8>> {
 /// Runs what may block on a disk: beside the loop in a coroutine, else here.
 async fn apart<T: Send + 'static>(pace: Pace, job: impl FnOnce() -> Outcome<T> + Send + 'static) -> Outcome<T> {
     match pace {
-        Pace::Loop(_) => match tokio::task::spawn_blocking(job).await {
+        Pace::Loop(_) => match disk::start(job).await {
             Ok(outcome) => outcome,
             Err(error) => Err(Fault::new(libc::EIO, error.to_string())),
         },

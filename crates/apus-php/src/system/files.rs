@@ -2,12 +2,13 @@
 //! leaves nothing behind that the job could touch.
 
 use std::ffi::{OsString, c_int};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use apus_loop::disk;
 use apus_zend::arg::Given;
 use apus_zend::{Array, Raise};
 use rustix::fs::{FlockOperation, flock};
@@ -23,11 +24,26 @@ const MAX_FILE: u64 = 1 << 30;
 /// The first and the longest pause between two tries to lock a file.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
-/// Runs a job on a thread of the pool.
+/// Runs a job on a thread.
 pub(super) async fn on_thread<T: Send + 'static>(
     job: impl FnOnce() -> Result<T, c_int> + Send + 'static,
 ) -> Result<T, c_int> {
-    tokio::task::spawn_blocking(job).await.map_err(|_| libc::EIO)?
+    disk::start(job).await.map_err(|_| libc::EIO)?
+}
+
+/// Opens what may be no regular file.
+async fn open(path: PathBuf, options: OpenOptions) -> Result<File, c_int> {
+    let open = move |path| options.open(path).map_err(|error| code(&error));
+    disk::start_with(path, |path| fs::metadata(path), open).await.map_err(|_| libc::EIO)?
+}
+
+/// Reads, or writes, such a file.
+async fn with<T: Send + 'static>(
+    file: File,
+    job: impl FnOnce(File) -> io::Result<T> + Send + 'static,
+) -> Result<T, c_int> {
+    let job = move |file| job(file).map_err(|error| code(&error));
+    disk::start_with(file, File::metadata, job).await.map_err(|_| libc::EIO)?
 }
 
 /// Locks a file. Tries again and again instead of blocking: threads that wait for a lock would keep its owner from one.
@@ -45,34 +61,31 @@ async fn lock(file: &File, operation: FlockOperation) -> Result<(), c_int> {
 }
 
 async fn read_whole(path: PathBuf, locked: bool) -> Result<Vec<u8>, c_int> {
-    let file = on_thread(move || File::open(path).map_err(|error| code(&error))).await?;
+    let file = open(path, File::options().read(true).clone()).await?;
     if locked {
         lock(&file, FlockOperation::NonBlockingLockShared).await?;
     }
-    on_thread(move || {
+    with(file, |file| {
         let mut bytes = Vec::new();
-        (&file).take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| code(&error))?;
-        if bytes.len() as u64 > MAX_FILE { Err(libc::EFBIG) } else { Ok(bytes) }
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_FILE { Err(io::Error::from_raw_os_error(libc::EFBIG)) } else { Ok(bytes) }
     })
     .await
 }
 
 async fn write_whole(path: PathBuf, bytes: Vec<u8>, append: bool, locked: bool) -> Result<i64, c_int> {
-    let mut file = on_thread(move || {
-        let mut options = OpenOptions::new();
-        // A file that is locked is emptied under the lock only.
-        options.create(true).write(true).append(append).truncate(!append && !locked);
-        options.open(path).map_err(|error| code(&error))
-    })
-    .await?;
+    let mut options = OpenOptions::new();
+    // A file that is locked is emptied under the lock only.
+    options.create(true).write(true).append(append).truncate(!append && !locked);
+    let file = open(path, options).await?;
     if locked {
         lock(&file, FlockOperation::NonBlockingLockExclusive).await?;
     }
-    on_thread(move || {
+    with(file, move |mut file| {
         if locked && !append {
-            file.set_len(0).map_err(|error| code(&error))?;
+            file.set_len(0)?;
         }
-        file.write_all(&bytes).map_err(|error| code(&error))?;
+        file.write_all(&bytes)?;
         Ok(bytes.len() as i64)
     })
     .await

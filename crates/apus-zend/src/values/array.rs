@@ -27,6 +27,19 @@ impl Array {
         Self(array)
     }
 
+    /// The array that a value is, if it has no other owner: else the value again.
+    pub fn alone(value: Value) -> Result<Self, Value> {
+        // SAFETY: a value of this type holds a reference to an array that is alive and counted.
+        let array = unsafe {
+            (value.0.u1.type_info == sys::APUS_IS_ARRAY_EX && (*value.0.value.arr).gc.refcount == 1)
+                .then(|| NonNull::new(value.0.value.arr))
+        };
+        let Some(array) = array.flatten() else { return Err(value) };
+        // Its reference goes over.
+        std::mem::forget(value);
+        Ok(Self(array))
+    }
+
     pub(crate) fn raw(&self) -> *mut sys::zend_array {
         self.0.as_ptr()
     }
@@ -37,6 +50,23 @@ impl Array {
         check(unsafe {
             sys::apus_array_add_str(self.0.as_ptr(), key.as_ptr().cast(), key.len(), bytes.as_ptr().cast(), bytes.len())
         })
+    }
+
+    /// `$array[strtolower($name)] = $bytes` where nothing is there, not even null. Whether it was so.
+    pub fn add_field(&mut self, name: &[u8], bytes: &[u8]) -> Result<bool, Raise> {
+        let mut added = false;
+        // SAFETY: as in `set_str`; the out pointer is local.
+        check(unsafe {
+            sys::apus_array_add_field(
+                self.0.as_ptr(),
+                name.as_ptr().cast(),
+                name.len(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                &raw mut added,
+            )
+        })?;
+        Ok(added)
     }
 
     /// `$array[$key] = $value`.

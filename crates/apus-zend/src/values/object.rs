@@ -261,6 +261,17 @@ impl Object {
         unsafe { Value::copy_of(sys::apus_object_slot(self.0.as_ptr(), slot)) }
     }
 
+    /// Takes what declared property number `slot` holds, and leaves null there.
+    pub fn take_slot(&self, slot: u32) -> Value {
+        // SAFETY: the class declares this slot; its reference moves to the value.
+        unsafe {
+            let slot = sys::apus_object_slot(self.0.as_ptr(), slot);
+            let held = Value(slot.read());
+            Value::null().move_into(slot);
+            held
+        }
+    }
+
     /// Overwrites declared property number `slot`.
     pub fn set_slot(&self, slot: u32, value: Value) {
         // SAFETY: the class declares this slot; the old value is taken out first and released last.
