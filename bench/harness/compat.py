@@ -31,6 +31,8 @@ FRAMEWORKS = {
     "laravel": (SHARE / "Illuminate" / "autoload.php", "php-laravel-framework"),
     "symfony": (SHARE / "Symfony" / "Bundle" / "FrameworkBundle" / "autoload.php", "php-symfony-framework-bundle"),
 }
+# These are PHP and the kernel to 97 %: what is left differs by less than the rounds do (decision 0033).
+NOISE = 1.05
 # Those that start PHP anew for each request, or do it themselves: they have a program of their own here.
 ANEW = ("fpm", "frankenphp")
 LOAD = Scenario("hello", 64, True)
@@ -101,7 +103,8 @@ class CompatResults(Document):
             for key, what in (("cpu_us", "CPU"), ("worker_kib", "memory of a worker")):
                 if any(key in run for run in self.runs(name, "apus")):
                     ratio = self.ratio(name, key, "apus", "swoole")
-                    found.append(Aim(f"{title}, {what}: Apus / Swoole, at most", ratio, 1))
+                    limit = NOISE if key == "cpu_us" and name in FRAMEWORKS else 1
+                    found.append(Aim(f"{title}, {what}: Apus / Swoole, at most", ratio, limit))
         hello = self.ratio("hello", "cpu_us", "apus", "native")
         return [*found, Aim("Hello world, CPU: names of Swoole / own names, at most", hello, 1.02)]
 

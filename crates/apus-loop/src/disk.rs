@@ -23,8 +23,8 @@ use tokio::sync::oneshot;
 const THREADS_A_CORE: usize = 8;
 const FEWEST: usize = 16;
 const MOST: usize = 64;
-/// How long a thread stays for the next job before it goes back to the runtime's pool, which may then give it to others,
-/// and ends it if nobody wants it.
+/// How long a thread stays for the next job before it goes back to the runtime's pool, which may then give it to
+/// others, and ends it if nobody wants it.
 const LINGER: Duration = Duration::from_millis(50);
 
 type Job = Box<dyn FnOnce() + Send>;

@@ -46,7 +46,8 @@ bool apus_is_stray(void); /* is there an exception, or a bailout that apus_take_
 zend_string *apus_string_new(const char *bytes, size_t len); /* NULL: bailed out */
 zend_array *apus_array_new(uint32_t size);
 /* $array[strtolower($name)] ??= $bytes: whether it was not there. The array is not shared. */
-apus_status apus_array_add_field(zend_array *array, const char *name, size_t name_len, const char *bytes, size_t len, bool *added);
+apus_status apus_array_add_field(
+	zend_array *array, const char *name, size_t name_len, const char *bytes, size_t len, bool *added);
 apus_status apus_array_add_str(zend_array *array, const char *key, size_t key_len, const char *bytes, size_t len);
 /* Takes the reference. */
 apus_status apus_array_add_zval(zend_array *array, const char *key, size_t key_len, zval *value);

@@ -93,7 +93,8 @@ static zend_always_inline void make_string(zval *value, const char *bytes, size_
 	}
 }
 
-apus_status apus_array_add_field(zend_array *array, const char *name, size_t name_len, const char *bytes, size_t len, bool *added)
+apus_status apus_array_add_field(
+	zend_array *array, const char *name, size_t name_len, const char *bytes, size_t len, bool *added)
 {
 	bool failed = false;
 	*added = false;
