@@ -1,24 +1,27 @@
-//! Whether it is likely to pay that the kernel is asked once more before the runtime waits.
+//! Whether it is likely to pay to look once more before a wait.
 //!
-//! A look that brings events saves the runtime's own wait, one that brings none was in vain. So they are counted
-//! against each other: while more bring something than not, every turn looks; otherwise one of [`RARE`] does, to find
-//! out.
+//! A look that brings something saves the wait, one that brings nothing was in vain. So they are counted against each
+//! other: while more bring something than not, every turn looks; otherwise one of so many does, to find out.
 
 use std::cell::Cell;
 
 /// How far the count goes to either side.
 const MOST: i8 = 16;
-/// While looks are in vain, one of so many turns looks.
-const RARE: u8 = 16;
 
 /// See the module.
-#[derive(Default)]
+#[derive(Debug)]
 pub(crate) struct Heat {
     count: Cell<i8>,
     left_out: Cell<u8>,
+    rare: u8,
 }
 
 impl Heat {
+    /// While looks are in vain, one of `rare` turns looks.
+    pub(crate) const fn new(rare: u8) -> Self {
+        Self { count: Cell::new(0), left_out: Cell::new(0), rare }
+    }
+
     /// Whether to look now.
     #[inline]
     pub(crate) fn is_hot(&self) -> bool {
@@ -26,8 +29,8 @@ impl Heat {
             return true;
         }
         let left_out = self.left_out.get() + 1;
-        self.left_out.set(if left_out < RARE { left_out } else { 0 });
-        left_out == RARE
+        self.left_out.set(if left_out < self.rare { left_out } else { 0 });
+        left_out == self.rare
     }
 
     /// The look brought something, or nothing.
@@ -44,7 +47,7 @@ mod tests {
 
     #[test]
     fn looks_in_vain_become_rare_and_others_frequent() {
-        let heat = Heat::default();
+        let heat = Heat::new(16);
         let mut looks = 0;
         for _ in 0..1_000 {
             if heat.is_hot() {

@@ -20,6 +20,7 @@ pub mod disk;
 mod guests;
 mod heat;
 mod key;
+mod soon;
 mod watch;
 
 use std::cell::{Cell, RefCell};
@@ -40,6 +41,7 @@ use tokio::task::coop::has_budget_remaining;
 
 pub use bell::Bell;
 pub use key::{Key, SourceId};
+pub use soon::Soon;
 
 use bell::Queue;
 use guests::{GUESTS, Guests};
@@ -52,6 +54,8 @@ const EVENTS: usize = 256;
 const TURNS: usize = 64;
 /// The same as time; a turn that has begun is ended.
 const LONG: Duration = Duration::from_millis(1);
+/// While it is in vain, one turn of so many asks the kernel once more before the runtime waits.
+const RARE: u8 = 16;
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Whether a source has more to do.
@@ -154,7 +158,7 @@ impl Loop {
             queue: Arc::default(),
             generation: Cell::new(0),
             watched: RefCell::default(),
-            heat: Heat::default(),
+            heat: Heat::new(RARE),
             events: RefCell::default(),
             keys: RefCell::default(),
         };

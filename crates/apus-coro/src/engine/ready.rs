@@ -125,6 +125,10 @@ impl Ready {
         batch.pop_front()
     }
 
+    fn has_some(&self) -> bool {
+        !self.batch.borrow().is_empty() || !self.queue.lock().ids.is_empty()
+    }
+
     /// Ready when the queue is not empty.
     fn poll(&self, cx: &Context<'_>) -> Poll<()> {
         let mut inner = self.queue.lock();
@@ -152,6 +156,11 @@ impl<S: Switch> Engine<S> {
             ticket.notify();
         }
         task.set_ticket(ticket);
+    }
+
+    /// Whether tasks that were woken wait for their turn.
+    pub fn has_ready(&self) -> bool {
+        self.ready.has_some()
     }
 
     /// Drives all tasks that were adopted. Never resolves; to be spawned once, beside everything else.

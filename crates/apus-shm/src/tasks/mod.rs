@@ -361,6 +361,18 @@ impl TaskQueue {
         Some(report)
     }
 
+    /// Whether there is a report for the process in `slot`; a look that waits for nobody.
+    #[inline]
+    pub fn has_report(&self, slot: usize) -> bool {
+        self.store.inbox(slot).first.get() != 0
+    }
+
+    /// How many tasks wait for a worker; likewise.
+    #[inline]
+    pub fn waiting(&self) -> u32 {
+        self.store.head().waiting.get()
+    }
+
     /// The process of a slot is dead: what it ran is told to those who wait for it, what it wrote and was to read is
     /// dropped. `next` gives the next date of a task that has one, from its payload. Called by the master before the
     /// slot is used again.

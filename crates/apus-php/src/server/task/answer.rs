@@ -89,6 +89,11 @@ impl Waiter {
         self.open.get() == 0
     }
 
+    /// How many answers are missing.
+    pub(super) fn open(&self) -> usize {
+        self.open.get()
+    }
+
     /// The answer for one place; the first counts.
     pub(super) fn give(&self, place: usize, answer: Answer) {
         if let Some(slot) = self.answers.borrow_mut().get_mut(place).filter(|slot| slot.is_none()) {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use apus_coro::{TaskId, Wait};
+use apus_loop::Soon;
 use apus_process::log::{Level, Repeats};
 use apus_process::{Worker, log};
 use apus_shm::tasks::{Order, Report, SubmitError, TaskQueue, When};
@@ -82,6 +83,9 @@ pub(in crate::server) struct TaskClient {
     pub(super) leaving: Cell<Leaving>,
     /// Rung when that changes.
     pub(super) left: Notify,
+    /// Whether the next report, or task, mostly comes at once.
+    reports: Soon,
+    pub(super) tasks: Soon,
 }
 
 /// In a process just forked.
@@ -101,6 +105,8 @@ pub(in crate::server) fn open(core: &Rc<ServerCore>, server: &Object, worker: &R
         running: RefCell::default(),
         leaving: Cell::new(Leaving::No),
         left: Notify::new(),
+        reports: Soon::default(),
+        tasks: Soon::default(),
     });
     TASK_CLIENT.with(|slot| *slot.borrow_mut() = Some(Rc::clone(&task_client)));
     Some(task_client)
@@ -332,7 +338,10 @@ impl TaskClient {
             if let Some(watch) = &watch {
                 self.collect_for_waiters();
                 meanwhile()?;
-                if waiter.is_over() || Self::block(watch, until)? {
+                if waiter.is_over() {
+                    return Ok(true);
+                }
+                if !self.reports.comes(|| self.task_queue.has_report(self.slot)) && Self::block(watch, until)? {
                     return Ok(true);
                 }
                 continue;
@@ -341,6 +350,9 @@ impl TaskClient {
             if waiter.is_over() || until.is_some_and(|until| until <= Instant::now()) {
                 return Ok(true);
             }
+            if self.reports_soon(&state, waiter) && self.collect_own() {
+                continue;
+            }
             let came = in_time(until, waiter.progress());
             match wait(&state, Wait::Outside(what), came)? {
                 Some(true) => {}
@@ -348,6 +360,12 @@ impl TaskClient {
                 None => return Ok(false),
             }
         }
+    }
+
+    /// Whether a report came while nothing else was to be done.
+    fn reports_soon(&self, state: &State, waiter: &Waiter) -> bool {
+        let alone = self.pending.borrow().len() == waiter.open() && !state.engine.has_ready();
+        alone && self.reports.comes(|| self.task_queue.has_report(self.slot))
     }
 
     fn watch(&self) -> Result<Watch, Raise> {
@@ -377,6 +395,16 @@ impl TaskClient {
                 self.stash.borrow_mut().push_back(other);
             }
         }
+    }
+
+    /// The same where all that has come is for those who wait. `false`: callbacks come first, which the loop calls; it
+    /// goes on with what is left.
+    fn collect_own(&self) -> bool {
+        while self.stash.borrow().is_empty() {
+            let Some(report) = self.task_queue.collect(self.slot) else { return true };
+            self.stash.borrow_mut().extend(self.tell_waiter(report));
+        }
+        false
     }
 
     /// Hands a task over, and waits for room until the time is over; `None`: there was none.
