@@ -83,9 +83,11 @@ pub(in crate::server) struct TaskClient {
     pub(super) leaving: Cell<Leaving>,
     /// Rung when that changes.
     pub(super) left: Notify,
-    /// Whether the next report, or task, mostly comes at once.
+    /// Whether the next report mostly comes at once.
     reports: Soon,
+    /// The same of the next task, where the sender of the last one has waited for it.
     pub(super) tasks: Soon,
+    pub(super) awaited: Cell<bool>,
 }
 
 /// In a process just forked.
@@ -107,6 +109,7 @@ pub(in crate::server) fn open(core: &Rc<ServerCore>, server: &Object, worker: &R
         left: Notify::new(),
         reports: Soon::default(),
         tasks: Soon::default(),
+        awaited: Cell::new(false),
     });
     TASK_CLIENT.with(|slot| *slot.borrow_mut() = Some(Rc::clone(&task_client)));
     Some(task_client)

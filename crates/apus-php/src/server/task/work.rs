@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use apus_shm::tasks::Taken;
 use tokio::sync::Semaphore;
 
+use super::flags;
 use super::running::run;
 use super::task_client::TaskClient;
 use crate::runtime::State;
@@ -62,7 +63,8 @@ impl TaskClient {
             return false;
         }
         let waiting = self.task_queue.waiting();
-        if self.leaving.get() == Leaving::No
+        if self.awaited.get()
+            && self.leaving.get() == Leaving::No
             && self.running.borrow().is_empty()
             && self.tasks.comes(|| self.task_queue.waiting() != waiting)
         {
@@ -126,6 +128,7 @@ pub(in crate::server) async fn work(task_client: Rc<TaskClient>, state: Rc<State
             let stretch = Rc::new(Stretch { open: Cell::new(true), since: Instant::now() });
             let mut taken = Some(task_client.task_queue.take(task_client.slot, task_client.number()));
             while let Some(Taken::Task(task)) = taken {
+                task_client.awaited.set(task.flags & flags::AWAITED != 0);
                 let mut running = Box::pin(run(Rc::clone(&task_client), Rc::clone(&state), task, Rc::clone(&stretch)));
                 let Poll::Ready(next) = poll_fn(|cx| Poll::Ready(running.as_mut().poll(cx))).await else {
                     stretch.open.set(false);
