@@ -20,12 +20,16 @@ serving(
         }
         $response->end((string) getmypid());
     },
-    function (Client $client): void {
+    function (Client $client) use ($notes): void {
         $old = $client->get('/reload');
         do {
             $new = $client->get('/');
         } while ($new === $old);
         echo "replaced\n";
+        // A reload that the server's end overtakes is not reported: the old worker has to be gone.
+        while (!str_contains(file_get_contents($notes), 'afterreload')) {
+            usleep(1000);
+        }
     },
     prepare: function (Server $given) use (&$server, $note): void {
         $server = $given;
