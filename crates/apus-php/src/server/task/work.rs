@@ -62,13 +62,11 @@ impl TaskClient {
         if self.leaving.get() == Leaving::Drain && !self.has_senders() {
             return false;
         }
-        let waiting = self.task_queue.waiting();
-        if self.awaited.get()
-            && self.leaving.get() == Leaving::No
-            && self.running.borrow().is_empty()
-            && self.tasks.comes(|| self.task_queue.waiting() != waiting)
-        {
-            return true;
+        if self.awaited.get() && self.leaving.get() == Leaving::No && self.running.borrow().is_empty() {
+            let waiting = self.task_queue.waiting();
+            if self.tasks.comes(|| self.task_queue.waiting() != waiting) {
+                return true;
+            }
         }
         let after = if self.leaving.get() == Leaving::No { after } else { Some(ORPHAN_LOOK) };
         match after {
