@@ -405,7 +405,8 @@ impl TaskClient {
     fn collect_own(&self) -> bool {
         while self.stash.borrow().is_empty() {
             let Some(report) = self.task_queue.collect(self.slot) else { return true };
-            self.stash.borrow_mut().extend(self.tell_waiter(report));
+            let other = self.tell_waiter(report);
+            self.stash.borrow_mut().extend(other);
         }
         false
     }
