@@ -60,9 +60,22 @@ class Document:
         """The median over the rounds."""
         return median(run.get(key) for run in self.runs(case, contender))
 
+    def rounds_of(self, case: str, key: str, *names: str) -> list[tuple[float, ...]]:
+        """A figure of several contenders, round by round: what is compared was measured within seconds of each other.
+        Where some have fewer rounds it is not known which, and there is one, of their medians."""
+        runs = [[run.get(key) for run in self.runs(case, name)] for name in names]
+        if len({len(figures) for figures in runs}) > 1:
+            runs = [[median(figures)] for figures in runs]
+        return [figures for figures in zip(*runs) if None not in figures]
+
     def ratio(self, case: str, key: str, contender: str, peer: str) -> float | None:
-        ours, theirs = (self.value(case, one, key) for one in (contender, peer))
-        return ours / theirs if ours is not None and theirs else None
+        """The median over the rounds."""
+        return median(ours / theirs for ours, theirs in self.rounds_of(case, key, contender, peer) if theirs)
+
+    def own_ratio(self, case: str, peer: str) -> float | None:
+        """Apus over the peer in what is their own: CPU time less the floor's, which is the kernel's above all."""
+        rounds = self.rounds_of(case, "cpu_us", "floor", "apus", peer)
+        return median(max(ours - floor, 0) / (theirs - floor) for floor, ours, theirs in rounds if theirs > floor)
 
     def aims(self) -> list[Aim]:
         return []

@@ -8,11 +8,15 @@ from .document import Aim, Document
 CLIENT_BOUND = 0.97
 # From this share of the server's core on, other processes disturbed the run.
 NOISY = 0.10
+RATIOS = (
+    "A ratio is the median of those of the rounds, each of two measurements within seconds of each other: over minutes "
+    "the speed of the machine changes."
+)
 COMPARE = "compare only within one table, absolute figures move with the machine"
 
 
 def page(*parts: str) -> str:
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(part for part in (*parts, RATIOS) if part) + "\n"
 
 
 def taken(results: Document, cores: bool = True, files: bool = False) -> str:

@@ -19,7 +19,7 @@ def run(rps=1000.0, cpu_us=10.0, errors=0, client_load=0.5) -> dict:
 
 
 def results(runs: dict) -> Results:
-    concurrency = {"hello-c64": 64, "hello-c1000": 1000, "json-c64-close": 64}
+    concurrency = {"hello-c64": 64, "hello-c1000": 1000, "hello-c64-close": 64, "json-c64-close": 64}
     return Results({
         "format": 1, "date": "2026-01-02", "commit": "",
         "machine": {"cpu": "a <cpu>", "cores": 4, "kernel": "6", "wrk": "wrk 4", "scratch": "ext4"},
@@ -42,14 +42,29 @@ class Aims(unittest.TestCase):
                 "floor": [run(cpu_us=8.0)],
                 "fasthttp": [run(cpu_us=11.0)],
             },
-            "json-c64-close": {"apus": [run(rps=2000.0)], "node": [run(rps=1000.0)]},
+            "hello-c64-close": {"apus": [run(cpu_us=11.0)], "floor": [run(cpu_us=10.0)]},
+            "json-c64-close": {name: [run(cpu_us=us)] for name, us in (("apus", 30.0), ("floor", 20.0), ("node", 50.0))},
             "hello-c1000": {"apus": [run(errors=0), run(errors=2)]},
         })  # fmt: skip
         states = [aim.state for aim in found.aims()]
-        self.assertEqual(states, ["met", "not met", *["not measured"] * 3, "not met", "not met"])
+        none = "not measured"
+        self.assertEqual(states, ["met", "met", none, "not met", *[none] * 3, "not met", none, "not met"])
         # Of 10, 8 and 11 us the floor's 8 are nobody's own.
-        self.assertEqual([aim.value for aim in found.aims()[:2]], [1.25, 2 / 3])
+        self.assertEqual([found.aims()[at].value for at in (0, 1, 3)], [1.25, 1.1, 2 / 3])
         self.assertEqual(found.aims()[-1].value, 2)
+
+    def test_what_is_compared_is_of_one_round(self):
+        """The machine was slower by half from the second contender of the second round on."""
+        found = results({
+            "hello-c64": {
+                "floor": [run(cpu_us=6.0), run(cpu_us=6.0), run(cpu_us=9.0)],
+                "apus": [run(cpu_us=8.0), run(cpu_us=12.0), run(cpu_us=12.0)],
+                "fasthttp": [run(cpu_us=10.0), run(cpu_us=15.0), run(cpu_us=15.0)],
+            },
+        })  # fmt: skip
+        self.assertEqual(found.value("hello-c64", "apus", "cpu_us"), 12)
+        self.assertAlmostEqual(found.ratio("hello-c64", "cpu_us", "apus", "floor"), 8 / 6)
+        self.assertAlmostEqual(found.own_ratio("hello-c64", "fasthttp"), 0.5)
 
     def test_what_is_below_the_floor_is_nothing_of_its_own(self):
         cpu = {"apus": 7.0, "floor": 8.0, "fasthttp": 11.0}

@@ -22,10 +22,13 @@ class WsResults(Document):
 
     def aims(self) -> list[Aim]:
         aims = [Aim("Connections and messages of Apus that failed, at most", self.all_failed("apus"), 0)]
-        for peer, limit in (("uws", 1.2), ("swoole", 0.7), ("node", 0.45)):
-            name = self.titles.get(peer, peer)
-            value = self.ratio("echo-64", "cpu_us", "apus", peer)
-            aims.append(Aim(f"CPU an echo, 64 connections: Apus / {name}, at most", value, limit))
+        for many in (64, 1000):
+            case, text = f"echo-{many}", f"an echo, {many:,} connections"
+            value = self.ratio(case, "cpu_us", "apus", "uws")
+            aims.append(Aim(f"CPU {text}: Apus / {self.titles.get('uws', 'uws')}, at most", value, 1.1))
+            for peer, limit in (("swoole", 0.4), ("node", 0.25)):
+                value = self.own_ratio(case, peer)
+                aims.append(Aim(f"Own part of the CPU of {text}: Apus / {self.titles.get(peer, peer)}, at most", value, limit))
         peer = self.titles.get("uws", "uws")
         value = self.ratio("open-20000", "seconds", "apus", "uws")
         aims.append(Aim(f"Time to open 20,000 connections at once: Apus / {peer}, at most", value, 1.5))
