@@ -96,9 +96,11 @@ def preloaded():
     return f"{first} {Path(runtime).resolve()}"
 
 
-def asan_environment(log, quarantine_megabytes=256):
+def asan_environment(log, quarantine_megabytes=256, frames=16):
+    """`frames`: how many callers of an allocation are noted, for ever, where they are others than before. PHP is built
+    without frame pointers, so that from the second on they often are."""
     # What a program keeps until its end is no error. The runtime need not come first: see asan_preload.c.
-    options = f"log_path={log}:detect_leaks=0:detect_stack_use_after_return=0:verify_asan_link_order=0:malloc_context_size=16"
+    options = f"log_path={log}:detect_leaks=0:detect_stack_use_after_return=0:verify_asan_link_order=0:malloc_context_size={frames}"
     return {"LD_PRELOAD": preloaded(), "ASAN_OPTIONS": f"{options}:quarantine_size_mb={quarantine_megabytes}"}
 
 

@@ -176,7 +176,7 @@ class Soak(unittest.TestCase):
         wanted |= {"log_file": str(self.log), "blocked_loop_warn": 0}
         env = {"SOAK_SETTINGS": json.dumps(wanted), **database.environment()}
         if self.options.asan:
-            env |= {"USE_ZEND_ALLOC": "0", **watched.asan_environment(self.found, quarantine_megabytes=ASAN_QUARANTINE)}
+            env |= {"USE_ZEND_ALLOC": "0", **watched.asan_environment(self.found, ASAN_QUARANTINE, frames=1)}
         self.server = self.enterContext(support.Server(script=(HERE / "everything.php").read_text(), ini=ini, env=env))
         self.over, self.lock = threading.Event(), threading.Lock()
         self.done, self.wrong, self.failed = dict.fromkeys(PASSES, 0), [], []

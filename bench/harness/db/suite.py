@@ -112,11 +112,11 @@ class Databases(Suite):
         return {}
 
     def duration(self, step: Step) -> float:
-        return self.options.seconds + OVERHEAD_SECONDS
+        return plan.seconds(step.case.test, self.options.seconds) + OVERHEAD_SECONDS
 
     def measure(self, step: Step) -> dict:
         options, at = self.options, step.case
-        return self.bench.measure(step.contender, at.test, at.concurrency, options.seconds, options.requests)
+        return self.bench.measure(step.contender, at.test, at.concurrency, plan.seconds(at.test, options.seconds), options.requests)
 
     def line(self, step: Step, figures: dict) -> str:
         failures = {name: count for name, count in figures["errors"].items() if count}

@@ -52,8 +52,9 @@ use watch::{Instance, watch};
 const EVENTS: usize = 256;
 /// Turns before the runtime has its turn.
 const TURNS: usize = 64;
-/// The same as time; a turn that has begun is ended.
-const LONG: Duration = Duration::from_millis(1);
+/// The same as time; a turn that has begun is ended. A source whose own work takes longer leaves the rest of it for
+/// [later](Pace::Later), so that what others wait for is seen meanwhile.
+pub const LONG: Duration = Duration::from_millis(1);
 /// While it is in vain, one turn of so many asks the kernel once more before the runtime waits.
 const RARE: u8 = 16;
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -52,11 +52,13 @@ pub(crate) struct Runners<C> {
     entries: RefCell<Slab<Attached<C>>>,
     /// Those to run.
     attention: RefCell<VecDeque<Key>>,
+    /// Those to run before them: a bell was rung, so they are in the midst of something.
+    resumed: RefCell<VecDeque<Key>>,
 }
 
 impl<C: Driven> Runners<C> {
     pub(crate) fn new(of: &Rc<Loop>, id: SourceId) -> Self {
-        Self { of: Rc::clone(of), id, entries: RefCell::default(), attention: RefCell::default() }
+        Self { of: Rc::clone(of), id, entries: RefCell::default(), attention: RefCell::default(), resumed: RefCell::default() }
     }
 
     /// Gives a connection its runner, which is run soon.
@@ -80,7 +82,7 @@ impl<C: Driven> Runners<C> {
     /// Has a connection run.
     #[inline]
     pub(crate) fn wake(&self, conn: &C) {
-        if self.queue(conn) {
+        if Self::queue(conn, &self.attention) {
             self.ask();
         }
     }
@@ -91,11 +93,11 @@ impl<C: Driven> Runners<C> {
     }
 
     /// Notes that a connection is to be run; whether that is news.
-    fn queue(&self, conn: &C) -> bool {
+    fn queue(conn: &C, queue: &RefCell<VecDeque<Key>>) -> bool {
         let Some(key) = conn.key() else { return false };
         let news = !conn.set_queued(true);
         if news {
-            self.attention.borrow_mut().push_back(key);
+            queue.borrow_mut().push_back(key);
         }
         news
     }
@@ -107,16 +109,15 @@ impl<C: Driven> Runners<C> {
 
     /// Passes on what the kernel reports; whether there is somebody to run.
     pub(crate) fn event(&self, key: Key, events: u32) -> bool {
-        let noted =
-            self.with(key, |conn| conn.note_events(EpollFlags::from_bits_truncate(events as i32)) && self.queue(conn));
-        noted.unwrap_or(false)
+        let events = EpollFlags::from_bits_truncate(events as i32);
+        self.with(key, |conn| conn.note_events(events) && Self::queue(conn, &self.attention)).unwrap_or(false)
     }
 
     /// A bell was rung; whether there is somebody to run.
     pub(crate) fn woken(&self, key: Key) -> bool {
         let noted = self.with(key, |conn| {
             conn.answer_bell();
-            self.queue(conn)
+            Self::queue(conn, &self.resumed)
         });
         noted.unwrap_or(false)
     }
@@ -128,7 +129,21 @@ impl<C: Driven> Runners<C> {
 
     /// The next of those to run.
     pub(crate) fn next(&self) -> Option<Key> {
-        let key = self.attention.borrow_mut().pop_front()?;
+        self.first(&self.attention)
+    }
+
+    /// Those whose bells were rung.
+    pub(crate) fn resumed(&self) -> usize {
+        self.resumed.borrow().len()
+    }
+
+    /// The next of those.
+    pub(crate) fn next_resumed(&self) -> Option<Key> {
+        self.first(&self.resumed)
+    }
+
+    fn first(&self, queue: &RefCell<VecDeque<Key>>) -> Option<Key> {
+        let key = queue.borrow_mut().pop_front()?;
         self.with(key, |conn| conn.set_queued(false));
         Some(key)
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::rc::Rc;
 
-use apus_loop::{Key, Loop, Pace, Source};
+use apus_loop::{Key, LONG, Loop, Pace, Source};
 use nix::sys::epoll::EpollFlags;
 
 use super::{Conn, Conns};
@@ -115,6 +115,31 @@ impl Conn {
     }
 }
 
+/// How long connections have been run, by the clock that each request reads when it comes: no reading more.
+///
+/// Were all that wait run first, new requests that compute for a while would hold up those that have begun and wait for
+/// a database: all would compute, then all would wait, and the processor with them. So a turn is short, and those that
+/// go on come first in it.
+#[derive(Default)]
+struct Turn {
+    first: Option<f64>,
+    last: f64,
+}
+
+impl Turn {
+    /// The clock, in seconds, before a connection was run and after it: another where a request came.
+    fn saw(&mut self, before: f64, after: f64) {
+        if after.to_bits() != before.to_bits() {
+            self.first.get_or_insert(after);
+            self.last = after;
+        }
+    }
+
+    fn is_long(&self) -> bool {
+        self.first.is_some_and(|first| self.last - first >= LONG.as_secs_f64())
+    }
+}
+
 /// What runs the connections of a worker that speak HTTP.
 pub(crate) struct Driving(Runners<Conn>);
 
@@ -128,22 +153,42 @@ impl Source for Driving {
     }
 
     fn run(&self, _cx: &mut std::task::Context<'_>) -> Pace {
-        for _ in 0..self.0.waiting() {
+        let mut turn = Turn::default();
+        for _ in 0..self.0.resumed() {
+            let Some(key) = self.0.next_resumed() else { break };
+            self.run_one(key, &mut turn);
+        }
+        let waiting = self.0.waiting();
+        for number in 1..=waiting {
             let Some(key) = self.0.next() else { break };
-            self.0.run(
-                key,
-                |_| {},
-                |conn, runner| {
-                    let Some(bell) = conn.bell.get() else { return true };
-                    runner.run(&mut std::task::Context::from_waker(bell.waker()))
-                },
-            );
+            self.run_one(key, &mut turn);
+            if turn.is_long() && number < waiting {
+                return Pace::Later;
+            }
         }
         Pace::Done
     }
 
     fn end(&self) {
         self.0.end();
+    }
+}
+
+impl Driving {
+    #[inline]
+    fn run_one(&self, key: Key, turn: &mut Turn) {
+        self.0.run(
+            key,
+            |_| {},
+            |conn, runner| {
+                let Some(bell) = conn.bell.get() else { return true };
+                let clock = &conn.port.worker.clock;
+                let before = clock.coarse();
+                let ended = runner.run(&mut std::task::Context::from_waker(bell.waker()));
+                turn.saw(before, clock.coarse());
+                ended
+            },
+        );
     }
 }
 

@@ -153,12 +153,18 @@ impl Reactor {
     }
 
     /// Runs the message connections that have something to do, each with its part of what may be inflated at once.
-    fn run_waiting(&self, cx: &mut Context<'_>) {
+    /// Whether some are left for the next turn, because handlers took long: see `conn/io.rs`.
+    fn run_waiting(&self, turn: &WriteTurn, cx: &mut Context<'_>) -> bool {
         let mut free = ALL_FREE;
-        for _ in 0..self.runners.waiting() {
+        let waiting = self.runners.waiting();
+        for number in 1..=waiting {
             let Some(key) = self.runners.next() else { break };
             free = free.saturating_sub(self.run_one(key, FREE.min(free).max(LEAST), false, cx));
+            if turn.is_long() && number < waiting {
+                return true;
+            }
         }
+        false
     }
 
     /// Runs message connections that have much to inflate, as many as one turn has time for.
@@ -178,7 +184,7 @@ impl Source for Reactor {
 
     fn run(&self, cx: &mut Context<'_>) -> Pace {
         let turn = WriteTurn::new(&self.batch);
-        self.run_waiting(cx);
+        let cut = self.run_waiting(&turn, cx);
         drop(turn);
         if !self.behind.borrow().is_empty() {
             let turn = WriteTurn::new(&self.batch);
@@ -186,7 +192,8 @@ impl Source for Reactor {
             drop(turn);
         }
         self.send_owed();
-        if self.behind.borrow().is_empty() && self.owed.borrow().is_empty() { Pace::Done } else { Pace::Later }
+        let done = !cut && self.behind.borrow().is_empty() && self.owed.borrow().is_empty();
+        if done { Pace::Done } else { Pace::Later }
     }
 
     fn end(&self) {

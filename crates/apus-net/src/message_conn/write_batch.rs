@@ -14,6 +14,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use apus_loop::LONG;
+
 use super::MessageConn;
 
 /// Longer messages are sent at once.
@@ -54,19 +56,28 @@ pub(crate) struct WriteBatch {
 
 /// A turn, which ends when this is dropped. MUST NOT be held while anything is waited for.
 #[must_use]
-pub struct WriteTurn(Rc<WriteBatch>);
+pub struct WriteTurn {
+    batch: Rc<WriteBatch>,
+    begun: Instant,
+}
 
 impl WriteTurn {
     pub(crate) fn new(batch: &Rc<WriteBatch>) -> Self {
         batch.turns.set(batch.turns.get() + 1);
-        batch.last.set(Some(Instant::now()));
-        Self(Rc::clone(batch))
+        let begun = Instant::now();
+        batch.last.set(Some(begun));
+        Self { batch: Rc::clone(batch), begun }
+    }
+
+    /// Whether it was long already when its last message came.
+    pub(crate) fn is_long(&self) -> bool {
+        self.batch.last.get().is_some_and(|last| last.duration_since(self.begun) >= LONG)
     }
 }
 
 impl Drop for WriteTurn {
     fn drop(&mut self) {
-        let batch = &self.0;
+        let batch = &self.batch;
         let left = batch.turns.get().saturating_sub(1);
         batch.turns.set(left);
         if left == 0 {
