@@ -116,7 +116,8 @@ class Databases(Suite):
 
     def measure(self, step: Step) -> dict:
         options, at = self.options, step.case
-        return self.bench.measure(step.contender, at.test, at.concurrency, plan.seconds(at.test, options.seconds), options.requests)
+        seconds = plan.seconds(at.test, options.seconds)
+        return self.bench.measure(step.contender, at.test, at.concurrency, seconds, options.requests)
 
     def line(self, step: Step, figures: dict) -> str:
         failures = {name: count for name, count in figures["errors"].items() if count}

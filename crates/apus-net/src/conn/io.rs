@@ -228,3 +228,25 @@ impl Drop for Conns {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Turn;
+
+    #[test]
+    fn a_turn_is_long_when_a_request_comes_a_millisecond_after_its_first() {
+        let mut turn = Turn::default();
+        // Nothing came to the first two: the clock stands where the turn before has left it.
+        turn.saw(5.0, 5.0);
+        turn.saw(5.0, 5.0);
+        turn.saw(5.0, 90.0);
+        assert!(!turn.is_long(), "one request is run, however long ago the last one was");
+        turn.saw(90.0, 90.000_9);
+        assert!(!turn.is_long());
+        turn.saw(90.000_9, 90.001_1);
+        assert!(turn.is_long());
+        // Somebody sets the machine's clock back.
+        turn.saw(90.001_1, 10.0);
+        assert!(!turn.is_long());
+    }
+}
