@@ -58,7 +58,13 @@ pub(crate) struct Runners<C> {
 
 impl<C: Driven> Runners<C> {
     pub(crate) fn new(of: &Rc<Loop>, id: SourceId) -> Self {
-        Self { of: Rc::clone(of), id, entries: RefCell::default(), attention: RefCell::default(), resumed: RefCell::default() }
+        Self {
+            of: Rc::clone(of),
+            id,
+            entries: RefCell::default(),
+            attention: RefCell::default(),
+            resumed: RefCell::default(),
+        }
     }
 
     /// Gives a connection its runner, which is run soon.
