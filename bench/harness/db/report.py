@@ -49,9 +49,8 @@ def _intro(results: DbResults) -> str:
     about, options = results.document["machine"], results.document["options"]
     versions = "; ".join(one["version"] for one in results.document["contenders"].values() if one.get("version"))
     way = "its Unix socket" if options["unix"] else "TCP"
-    length = f"about {options['seconds']:g} s ({plan.SLEEPING_TIMES} times that where queries sleep)"
-    if options["requests"]:
-        length = f"{options['requests']:,} requests"
+    seconds = f"about {options['seconds']:g} s ({plan.SLEEPING_TIMES} times that where queries sleep)"
+    length = f"{options['requests']:,} requests" if options["requests"] else seconds
     return "\n\n".join(
         [
             "# Eleven tests with a database (W5)",
