@@ -13,6 +13,8 @@ run(function () {
     for ($i = 0; $i < 1_000; $i++) {
         $jobs[] = go(function () use ($i, &$right) {
             $file = __DIR__ . "/file_threads.$i.tmp";
+            // To empty it, and to write the new content, may wait for the old one's writing.
+            file_put_contents($file, "made");
             file_put_contents($file, "hooked $i");
             $right += file_get_contents($file) === "hooked $i" ? 1 : 0;
             System::writeFile($file, "called $i");

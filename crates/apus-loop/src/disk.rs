@@ -4,7 +4,10 @@
 //! what a process keeps. What may last as long as somebody else likes (a child process, a resolver, a FIFO) has no
 //! place here, where others queue behind it: it is the pool's.
 //!
-//! A job that has been started is done, whether anybody waits for it or not: it owns all that it touches.
+//! A job that has been started is done, whether anybody waits for it or not: it owns all that it touches. What is
+//! [`cached`] needs none.
+
+pub mod cached;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
 //! Whole files, and file systems: on threads of the pool, with data that the job owns, so that a wait that is given up
-//! leaves nothing behind that the job could touch.
+//! leaves nothing behind that the job could touch. A file that is in memory is read at once.
 
 use std::ffi::{OsString, c_int};
 use std::fs::{self, File, OpenOptions};
@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use apus_loop::disk;
+use apus_loop::disk::{self, cached};
 use apus_zend::arg::Given;
 use apus_zend::{Array, Raise};
 use rustix::fs::{FlockOperation, flock};
@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use super::failure::{Name, Noted, code, waited};
 use crate::runtime::State;
+use crate::wait::expect_suspendable;
 
 /// PHP's `FILE_APPEND`.
 const FILE_APPEND: i64 = 8;
@@ -105,9 +106,14 @@ fn flags(given: Given<i64>, known: i64, names: &str) -> Result<i64, Raise> {
 
 /// `System::readFile()`.
 pub(crate) fn read_file(name: Name, flag: Given<i64>) -> Result<Noted<Vec<u8>>, Raise> {
+    const WHAT: &str = "Coroutine\\System::readFile()";
     let locked = flags(flag, i64::from(libc::LOCK_EX), "LOCK_EX")? != 0;
-    let job = read_whole(path(name), locked);
-    waited(&*State::get()?, "Coroutine\\System::readFile()", None, job).map(Noted)
+    let state = State::get()?;
+    expect_suspendable(&state, WHAT)?;
+    if !locked && let Some(read) = cached::read(&name.0) {
+        return Ok(Noted(read.map_err(Errno::raw_os_error)));
+    }
+    waited(&state, WHAT, None, read_whole(path(name), locked)).map(Noted)
 }
 
 /// `System::writeFile()`.
