@@ -4,10 +4,8 @@
 //!
 //! A thread works on memory of its own: a coroutine that is cancelled goes on while its job is still done.
 
-use std::ffi::{CString, OsStr, c_int};
-use std::fs;
+use std::ffi::{CString, c_int};
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
 
 use apus_loop::disk::{self, cached};
 use apus_options::hooks;
@@ -123,9 +121,8 @@ pub(super) extern "C" fn open(path: Text<'_>, how: c_int, mode: mode_t) -> c_int
         Some(Err(errno)) => return fail(errno.raw_os_error()),
         None => {}
     }
-    let about = |path: &CString| fs::metadata(OsStr::from_bytes(path.to_bytes()));
     let job = move |path: CString| sys::open(Text::of(&path), how, mode).ok_or_else(errno);
-    match gate.on_disk(|| disk::start_with(owned, about, job)) {
+    match gate.on_disk(|| disk::start_with(owned, job)) {
         Ok(Ok(fd)) => gate.success(fd.into_raw_fd()),
         Ok(Err(errno)) | Err(errno) => fail(errno),
     }

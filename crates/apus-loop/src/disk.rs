@@ -11,9 +11,12 @@ pub mod cached;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::fs::Metadata;
+use std::ffi::{CString, OsStr};
+use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -202,19 +205,39 @@ pub fn start<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> Sta
     Started(started)
 }
 
-/// Starts a job with what `about` tells of: a file that may not be a regular one, whose opening and reading may last as
-/// long as another process likes. For that it goes on outside of the queue.
+/// What may be no regular file.
+pub trait File: Send + 'static {
+    /// What it is.
+    fn about(&self) -> io::Result<Metadata>;
+}
+
+impl File for fs::File {
+    fn about(&self) -> io::Result<Metadata> {
+        self.metadata()
+    }
+}
+
+impl File for PathBuf {
+    fn about(&self) -> io::Result<Metadata> {
+        fs::metadata(self)
+    }
+}
+
+impl File for CString {
+    fn about(&self) -> io::Result<Metadata> {
+        fs::metadata(OsStr::from_bytes(self.to_bytes()))
+    }
+}
+
+/// Starts a job with a file. Opening and reading one that is not regular may last as long as another process likes: with
+/// that the job goes on outside of the queue.
 ///
 /// # Panics
 /// Outside of a runtime.
-pub fn start_with<F: Send + 'static, T: Send + 'static>(
-    file: F,
-    about: impl FnOnce(&F) -> io::Result<Metadata> + Send + 'static,
-    job: impl FnOnce(F) -> T + Send + 'static,
-) -> Started<T> {
+pub fn start_with<F: File, T: Send + 'static>(file: F, job: impl FnOnce(F) -> T + Send + 'static) -> Started<T> {
     let (outcome, started) = oneshot::channel();
     Queue::get().push(Box::new(move || {
-        let lasts = about(&file).is_ok_and(|about| !about.is_file() && !about.is_dir());
+        let lasts = file.about().is_ok_and(|about| !about.is_file() && !about.is_dir());
         let rest = move || drop(outcome.send(job(file)));
         if lasts { drop(tokio::task::spawn_blocking(rest)) } else { rest() }
     }));

@@ -1,6 +1,6 @@
 //! Where a response's body goes: memory, or a file by way of another thread.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl Receiving {
             Sink::File { path, offset } => (path.clone(), *offset),
         };
         let open = move |path| OpenOptions::new().write(true).create(true).truncate(at == 0).open(path);
-        let file = Arc::new(done(&path, disk::start_with(path.clone(), |path| fs::metadata(path), open)).await?);
+        let file = Arc::new(done(&path, disk::start_with(path.clone(), open)).await?);
         Ok(Self::File { file, path, at, held: Vec::new() })
     }
 

@@ -1,5 +1,3 @@
-use std::fs::{self, File};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -80,11 +78,11 @@ fn who_waits_for_a_fifo_holds_nobody_up() {
         let path = folder.path().join("fifo");
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO");
         let limit = Queue::get().limit;
-        let open = |path: PathBuf| start_with(path, |path| fs::metadata(path), File::open);
+        let open = |path: PathBuf| start_with(path, fs::File::open);
         let readers: Vec<_> = (0..limit * 2).map(|_| open(path.clone())).collect();
         open("/proc/self/stat".into()).await.expect("it was done").expect("while so many wait for a writer");
-        let write = |path: PathBuf| File::options().write(true).open(path);
-        let writer = start_with(path, |path| fs::metadata(path), write).await;
+        let write = |path: PathBuf| fs::File::options().write(true).open(path);
+        let writer = start_with(path, write).await;
         for reader in readers {
             reader.await.expect("it was done").expect("the writer is there");
         }

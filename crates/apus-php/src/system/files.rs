@@ -2,7 +2,7 @@
 //! leaves nothing behind that the job could touch. A file that is in memory is read at once.
 
 use std::ffi::{OsString, c_int};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub(super) async fn on_thread<T: Send + 'static>(
 /// Opens what may be no regular file.
 async fn open(path: PathBuf, options: OpenOptions) -> Result<File, c_int> {
     let open = move |path| options.open(path).map_err(|error| code(&error));
-    disk::start_with(path, |path| fs::metadata(path), open).await.map_err(|_| libc::EIO)?
+    disk::start_with(path, open).await.map_err(|_| libc::EIO)?
 }
 
 /// Reads, or writes, such a file.
@@ -44,7 +44,7 @@ async fn with<T: Send + 'static>(
     job: impl FnOnce(File) -> io::Result<T> + Send + 'static,
 ) -> Result<T, c_int> {
     let job = move |file| job(file).map_err(|error| code(&error));
-    disk::start_with(file, File::metadata, job).await.map_err(|_| libc::EIO)?
+    disk::start_with(file, job).await.map_err(|_| libc::EIO)?
 }
 
 /// Locks a file. Tries again and again instead of blocking: threads that wait for a lock would keep its owner from one.
