@@ -101,7 +101,9 @@ def asan_environment(log, quarantine_megabytes=256, frames=16):
     without frame pointers, so that from the second on they often are."""
     # What a program keeps until its end is no error. The runtime need not come first: see asan_preload.c.
     options = f"log_path={log}:detect_leaks=0:detect_stack_use_after_return=0:verify_asan_link_order=0:malloc_context_size={frames}"
-    return {"LD_PRELOAD": preloaded(), "ASAN_OPTIONS": f"{options}:quarantine_size_mb={quarantine_megabytes}"}
+    # Each thread's own part of it is a megabyte unless that is said.
+    kept_back = f"quarantine_size_mb={quarantine_megabytes}:thread_local_quarantine_size_kb={min(1024, quarantine_megabytes * 64)}"
+    return {"LD_PRELOAD": preloaded(), "ASAN_OPTIONS": f"{options}:{kept_back}"}
 
 
 WATCHERS = {

@@ -37,8 +37,9 @@ LEAVING = (1001, 1012)
 COUNTERS = 20
 # Of why it failed, for --figures.
 MOST_SAID = 4000
-# MiB that AddressSanitizer keeps back in each process of what was freed.
-ASAN_QUARANTINE = 16
+# MiB that AddressSanitizer keeps back in each process of what was freed. Little, so that the master's, which frees some
+# 16 KB a reload, is full long before the half of an hour from which on memory has to be flat.
+ASAN_QUARANTINE = 1
 SLOW = b"".join(bytes([97 + piece]) * 100_000 for piece in range(10))
 PASSES = {"echo": 8, "upload": 2, "task": 3, "count": 6, "push": 4, "pop": 6, "query": 4, "room": 2, "slow": 1, "leave": 1}
 
