@@ -229,8 +229,8 @@ impl File for CString {
     }
 }
 
-/// Starts a job with a file. Opening and reading one that is not regular may last as long as another process likes: with
-/// that the job goes on outside of the queue.
+/// Starts a job with a file. To open or read one that is not regular may last as long as another process likes: then
+/// the job goes on outside of the queue.
 ///
 /// # Panics
 /// Outside of a runtime.

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, IoSliceMut};
+use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use apus_loop::disk::cached;
 use apus_net::proto::coding::{Accepted, Coding, is_compressible};
 use apus_net::proto::date::imf_fixdate;
 use apus_options::fits;
-use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use rustix::io::Errno;
 
 use super::{StaticsConfig, listing};
 use crate::content::etag;
@@ -201,19 +203,11 @@ impl Find {
 
 /// Reads a whole file. One that became shorter meanwhile is an error.
 fn read(file: &File, len: usize, patience: Patience) -> io::Result<Box<[u8]>> {
-    let mut bytes = vec![0; len];
-    let mut at = 0;
-    while at < len {
-        let flags = if patience == Patience::Cached { ReadWriteFlags::NOWAIT } else { ReadWriteFlags::empty() };
-        match preadv2(file, &mut [IoSliceMut::new(&mut bytes[at..])], at as u64, flags) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => at += count,
-            Err(Errno::INTR) => {}
-            // Some file systems cannot tell whether they would wait.
-            Err(Errno::OPNOTSUPP) => return Err(io::ErrorKind::WouldBlock.into()),
-            Err(error) => return Err(error.into()),
-        }
+    if patience == Patience::Cached {
+        return cached::read_exact(file, len).map(Vec::into_boxed_slice);
     }
+    let mut bytes = vec![0; len];
+    file.read_exact_at(&mut bytes, 0)?;
     Ok(bytes.into_boxed_slice())
 }
 

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::IoSliceMut;
+use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fcntl_setfl, fstat, fstatfs, openat, openat2, tell};
@@ -144,32 +144,31 @@ fn create(path: &CStr, flags: OFlags, mode: Mode) -> Option<OwnedFd> {
 
 /// All of a regular file that has at most [`MOST`] bytes. `None`: not all of that is in memory.
 pub fn read(path: &CStr) -> Option<Result<Vec<u8>, Errno>> {
-    match open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())? {
-        Ok(file) => read_all(&File::from(file)).map(Ok),
-        Err(errno) => Some(Err(errno)),
-    }
+    let file = match open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())? {
+        Ok(file) => File::from(file),
+        Err(errno) => return Some(Err(errno)),
+    };
+    let len = usize::try_from(file.metadata().ok()?.len()).ok().filter(|&len| len <= MOST)?;
+    read_exact(&file, len).ok().map(Ok)
 }
 
-fn read_all(file: &File) -> Option<Vec<u8>> {
-    let len = file.metadata().ok().map(|about| about.len())?;
-    let len = usize::try_from(len).ok().filter(|&len| len <= MOST)?;
-    // One more, so that the end is seen at once.
-    let mut bytes = vec![0; len + 1];
+/// The first `len` bytes of a regular file. Fails with `WouldBlock` where not all of them are in memory, and with
+/// `UnexpectedEof` where there are less.
+pub fn read_exact(file: &File, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
     let (mut got, mut how) = (0, ReadWriteFlags::NOWAIT);
-    while got < bytes.len() {
+    while got < len {
         let place = &mut [IoSliceMut::new(&mut bytes[got..])];
         match preadv2(file, place, got as u64, how) {
-            Ok(0) => {
-                bytes.truncate(got);
-                return Some(bytes);
-            }
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(more) => got += more,
+            Err(Errno::INTR) => {}
             Err(Errno::OPNOTSUPP) if !how.is_empty() && needs_no_disk(file.as_fd()) => how = ReadWriteFlags::empty(),
-            Err(_) => return None,
+            Err(Errno::OPNOTSUPP) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(error) => return Err(error.into()),
         }
     }
-    // It grows.
-    None
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -202,7 +201,11 @@ mod tests {
             let Some(file) = opened(&path, READ) else { return };
             let file = file.expect("it is there");
             assert!(!fcntl_getfl(&file).expect("its flags").contains(OFlags::NONBLOCK));
-            assert!(read_all(&file).is_none_or(|bytes| bytes == text.as_bytes()), "{}", text.len());
+            match read_exact(&file, text.len()) {
+                Ok(bytes) => assert!(bytes == text.as_bytes(), "{}", text.len()),
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+            }
+            assert!(read_exact(&file, text.len() + 1).is_err());
         }
     }
 
@@ -266,6 +269,8 @@ mod tests {
         let path = folder.write("large", "");
         ftruncate(File::options().write(true).open(&path).expect("a file"), 3 << 30).expect("room, not taken");
         let Some(file) = opened(&path, READ) else { return };
-        assert!(read_all(&file.expect("it is there")).is_none());
+        assert_eq!(file.expect("it is there").metadata().expect("its length").len(), 3 << 30);
+        let path = CString::new(path.as_os_str().as_bytes()).expect("a path");
+        assert!(read(&path).is_none());
     }
 }
