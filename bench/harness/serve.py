@@ -103,7 +103,6 @@ class ServeResults(Document):
     def aims(self) -> list[Aim]:
         return [
             Aim("CPU of a hello world, us, at most", self.value("hello", "apus", "cpu_us"), 35),
-            Aim("CPU of a script that stays / a handler, hello world, at most", self.ratio("hello", "cpu_us", "apus-worker", "apus-handler"), 1.5),
             Aim("CPU of a script that stays / processes that hand a word over, at most", self.ratio("hello", "cpu_us", "apus-worker", "floor-handover"), 2),
             Aim("CPU, WordPress: Apus / nginx + php-fpm, at most", self.ratio("wordpress", "cpu_us", "apus", "fpm"), 1),
             Aim("CPU, Laravel: Apus / nginx + php-fpm, at most", self.ratio("laravel", "cpu_us", "apus", "fpm"), 1),
