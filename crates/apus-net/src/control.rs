@@ -133,10 +133,19 @@ impl Control {
 
     /// Stops accepting. Idle connections close within two seconds (long enough for a request that is already on its
     /// way); the others close with their next answer.
-    pub fn drain(&self) {
-        if self.worker.begin_draining() {
-            self.sweep();
+    pub fn drain(self: &Rc<Self>) {
+        if !self.worker.begin_draining() {
+            return;
         }
+        if !self.worker.accepts() {
+            return self.sweep();
+        }
+        // Who is told to come again must not come to this worker: its listeners take a last look first.
+        let (accepts_no_more, control) = (self.accepts_no_more(), Rc::clone(self));
+        self.conns.events.spawn(async move {
+            accepts_no_more.await;
+            control.sweep();
+        });
     }
 
     /// Closes the connections that wait for a further request, without the time that [`drain`](Self::drain) gives them.
@@ -165,7 +174,7 @@ impl Control {
     }
 
     /// Drains, and closes every connection at once.
-    pub fn abort(&self) {
+    pub fn abort(self: &Rc<Self>) {
         self.drain();
         for message_conn in self.message_conns() {
             message_conn.kill(Kill::Now);
@@ -204,7 +213,7 @@ impl Control {
     /// Looks at every connection's deadlines.
     pub(crate) fn sweep(&self) {
         let worker = &self.worker;
-        let (now, draining) = (worker.clock.now(), worker.is_draining());
+        let (now, draining) = (worker.clock.now(), worker.is_draining() && !worker.accepts());
         for conn in self.conns.registry.borrow().iter() {
             conn.sweep(now, draining);
         }

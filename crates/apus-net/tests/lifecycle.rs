@@ -316,7 +316,7 @@ fn drain_answers_what_is_there_and_closes_what_is_idle() {
     busy.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
     server.until_connections(4);
     server.until(|c| c.counters().requests.get() == 3);
-    server.with(|control| control.drain());
+    server.with(Control::drain);
     // A request that was on its way is answered, and told that it was the last.
     assert_eq!(late.get("/").header("connection"), Some("close"));
     late.assert_closed();
@@ -384,7 +384,7 @@ fn abort_closes_everything_at_once() {
     let mut client = server.client();
     client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     server.until(|c| c.counters().requests.get() == 1);
-    server.with(|control| control.abort());
+    server.with(Control::abort);
     client.assert_closed();
     server.until_connections(0);
 }

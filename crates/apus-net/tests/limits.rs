@@ -12,7 +12,7 @@ use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
-use apus_net::{BodyError, Config, Request, Responder, ResponseHead, SendError, WriteState};
+use apus_net::{BodyError, Config, Control, Request, Responder, ResponseHead, SendError, WriteState};
 use support::{Client, Server, hello};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -331,7 +331,7 @@ fn a_client_that_lingers_holds_up_no_stop() {
     let server = Server::start(config(), hello);
     let mut client = server.client();
     assert_eq!(client.send("nonsense\r\n\r\n").answer().status, 400);
-    server.with(|c| c.drain());
+    server.with(Control::drain);
     server.advance(SECOND);
     server.until_connections(0);
 }

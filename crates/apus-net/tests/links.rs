@@ -14,7 +14,7 @@ use std::time::Duration;
 use apus_net::proto::framing::{Framing, Rule};
 use apus_net::proto::websocket::Opcode;
 use apus_net::{
-    App, Config, Delivery, Kind, Message, MessageConn, Request, Responder, ResponseHead, SendPolicy, Upgrade,
+    App, Config, Control, Delivery, Kind, Message, MessageConn, Request, Responder, ResponseHead, SendPolicy, Upgrade,
 };
 use support::{Client, Server, masked};
 
@@ -316,7 +316,7 @@ fn a_leaving_worker_says_goodbye() {
     let server = start(websocket(), false);
     let mut client = server.client();
     client.upgrade();
-    server.with(|control| control.drain());
+    server.with(Control::drain);
     assert_eq!(client.next_frame().1[..2], 1001u16.to_be_bytes());
     client.frame(0x88, &1001u16.to_be_bytes());
     client.assert_closed();
