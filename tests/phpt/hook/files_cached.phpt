@@ -4,7 +4,7 @@ HOOK_FILE opens and reads at once what is in memory; a read gives as much as the
 <?php
 use Apus\{Coroutine, Runtime};
 use Apus\Coroutine\System;
-use function Apus\Coroutine\run;
+use function Apus\{Coroutine\run, go};
 
 $file = __DIR__ . '/files_cached.tmp';
 run(function () use ($file) {
@@ -40,6 +40,23 @@ run(function () use ($file) {
     stream_set_read_buffer($f, 0);
     var_dump(fread($f, 20_000_000) === $large, md5_file($file) === md5($large), file_get_contents($file) === $large);
     exec('dd iflag=nocache count=0 status=none if=' . escapeshellarg($file));
+    // Each of the pieces of a long read lets others run; who would read from the same file meanwhile is told so.
+    $shared = fopen($file, 'r');
+    stream_set_read_buffer($shared, 0);
+    $right = 0;
+    $readers = [];
+    foreach ([$shared, fopen($file, 'r')] as $f) {
+        $readers[] = go(function () use ($f, $large, &$right) {
+            $right += (fread($f, 20_000_000) . stream_get_contents($f)) === $large ? 1 : 0;
+        });
+    }
+    try {
+        fread($shared, 1);
+    } catch (Apus\Coroutine\ConflictException) {
+        echo "somebody reads\n";
+    }
+    Coroutine::join($readers);
+    echo "$right of 2\n";
     var_dump(System::readFile($file) === $large, file_get_contents('/proc/self/status') !== '');
     foreach (['none', 'none/below', '../hook'] as $name) {
         var_dump(@file_get_contents(__DIR__ . "/$name"));
@@ -64,6 +81,8 @@ bool(false)
 bool(true)
 bool(true)
 bool(true)
+somebody reads
+2 of 2
 bool(true)
 bool(true)
 bool(false)

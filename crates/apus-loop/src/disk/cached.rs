@@ -3,7 +3,6 @@
 //! The kernel says so itself: of a path that it knows (`RESOLVE_CACHED`, Linux 5.12), and of bytes in the page cache
 //! (`RWF_NOWAIT`). Where it does not know, or cannot tell, there is no answer here, and a thread is asked.
 
-use std::cell::RefCell;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
@@ -53,37 +52,22 @@ const KINDS: [(u32, Kept); 10] = [
     (0xe0f5_e1e2, Kept::Disk),   // EROFS
 ];
 
-/// How many file systems are remembered.
-const KNOWN: usize = 64;
-
-thread_local! {
-    /// By device.
-    static DEVICES: RefCell<Vec<(u64, Kept)>> = const { RefCell::new(Vec::new()) };
-}
-
-fn kept(device: u64, file: BorrowedFd<'_>) -> Kept {
-    let known = DEVICES.with_borrow(|devices| devices.iter().find(|known| known.0 == device).map(|known| known.1));
-    known.unwrap_or_else(|| {
-        // The kernel's number has 32 bits, whatever the C library holds it in.
-        let kind = fstatfs(file).map(|about| about.f_type as u32);
-        let kept = KINDS.iter().find(|known| kind == Ok(known.0)).map_or(Kept::Elsewhere, |known| known.1);
-        DEVICES.with_borrow_mut(|devices| {
-            if devices.len() >= KNOWN {
-                devices.clear();
-            }
-            devices.push((device, kept));
-        });
-        kept
-    })
+/// Asked anew each time: the number of a device that is unmounted may be that of another one next.
+fn kept(file: BorrowedFd<'_>) -> Kept {
+    // The kernel's number has 32 bits, whatever the C library holds it in.
+    let kind = fstatfs(file).map(|about| about.f_type as u32);
+    KINDS.iter().find(|known| kind == Ok(known.0)).map_or(Kept::Elsewhere, |known| known.1)
 }
 
 /// Whether a read where the file stands needs no disk, of a file system that cannot tell: because it has none, or
 /// because the file ends there.
 pub fn needs_no_disk(file: BorrowedFd<'_>) -> bool {
-    let Ok(about) = fstat(file) else { return false };
-    match kept(about.st_dev, file) {
+    match kept(file) {
         Kept::Memory => true,
-        Kept::Disk => tell(file).is_ok_and(|at| i64::try_from(at).is_ok_and(|at| at >= about.st_size)),
+        Kept::Disk => match (tell(file), fstat(file)) {
+            (Ok(at), Ok(about)) => i64::try_from(at).is_ok_and(|at| at >= about.st_size),
+            _ => false,
+        },
         Kept::Elsewhere => false,
     }
 }
@@ -111,9 +95,8 @@ fn reopen(found: OwnedFd, path: &CStr, flags: OFlags) -> Option<OwnedFd> {
     if flags.intersects(OFlags::TRUNC | OFlags::EXCL) {
         return None;
     }
-    let about = fstat(&found).ok()?;
-    let regular = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
-    if !regular || kept(about.st_dev, found.as_fd()) == Kept::Elsewhere {
+    let regular = FileType::from_raw_mode(fstat(&found).ok()?.st_mode) == FileType::RegularFile;
+    if !regular || kept(found.as_fd()) == Kept::Elsewhere {
         return None;
     }
     drop(found);
@@ -135,7 +118,7 @@ fn create(path: &CStr, flags: OFlags, mode: Mode) -> Option<OwnedFd> {
     };
     let look = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = openat2(CWD, directory, look, Mode::empty(), ResolveFlags::CACHED).ok()?;
-    if kept(fstat(&directory).ok()?.st_dev, directory.as_fd()) == Kept::Elsewhere {
+    if kept(directory.as_fd()) == Kept::Elsewhere {
         return None;
     }
     // Only what is new: what has the name, or a link that leads elsewhere, may be of any kind.
