@@ -8,6 +8,7 @@
 //! [`cached`] needs none.
 
 pub mod cached;
+mod regular;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -24,6 +25,8 @@ use std::time::Duration;
 use std::{process, thread};
 
 use tokio::sync::oneshot;
+
+pub use regular::open_regular;
 
 /// Threads a core, within the two limits: what a queue of a disk, or a file server that is far, is kept busy by.
 const THREADS_A_CORE: usize = 8;

@@ -7,11 +7,8 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use crate::TlsError;
-use crate::pem::unusable;
+use crate::pem::{self, unusable};
 use crate::settings::ServerTls;
-
-/// The largest file that is read, bytes.
-const MAX_FILE: u64 = 16 << 20;
 
 /// What the files that settings name hold. The memory is wiped when it is given back, as keys are in it.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -71,12 +68,7 @@ impl Files {
         if self.0.contains_key(path) {
             return Ok(());
         }
-        let about = std::fs::metadata(path).map_err(|error| unusable(path, &error.to_string()))?;
-        if !about.is_file() || about.len() > MAX_FILE {
-            return Err(unusable(path, "it is no file of at most 16 MiB"));
-        }
-        let bytes = std::fs::read(path).map_err(|error| unusable(path, &error.to_string()))?;
-        self.0.insert(path.to_owned(), Zeroizing::new(bytes));
+        self.0.insert(path.to_owned(), pem::read(path)?);
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Certificates and keys out of PEM files.
 
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::Path;
 
 use pkcs8::der::Document;
@@ -7,8 +9,29 @@ use pkcs8::der::pem::{LineEnding, PemLabel as _};
 use pkcs8::{EncryptedPrivateKeyInfoRef, SecretDocument};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use zeroize::Zeroizing;
 
 use crate::TlsError;
+
+/// The largest file that is read, bytes.
+const MAX_FILE: u64 = 16 << 20;
+
+/// Reads a file. The memory is wiped when it is given back, as there may be a key in it.
+///
+/// # Errors
+/// It cannot be read, is no regular file, or has more than 16 MiB; the error names `path`.
+pub fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, TlsError> {
+    let failed = |error: std::io::Error| unusable(path, &error.to_string());
+    let refused = || unusable(path, "it is no file of at most 16 MiB");
+    let about = fs::metadata(path).map_err(failed)?;
+    if !about.is_file() || about.len() > MAX_FILE {
+        return Err(refused());
+    }
+    // Room for all of it at once: what a vector leaves behind as it grows is not wiped.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(about.len() as usize + 1));
+    File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > MAX_FILE { Err(refused()) } else { Ok(bytes) }
+}
 
 /// The certificates of a file, in its order; at least one.
 ///

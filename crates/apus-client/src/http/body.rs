@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -132,7 +132,7 @@ impl Sending {
                     Some(Piece::File { path, offset, len }) => {
                         let opening = disk::start(move || {
                             let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", path.display()));
-                            open(&path).map_err(named)
+                            disk::open_regular(&path).map(|(file, _)| file).map_err(named)
                         });
                         self.state = State::Opening(opening, offset, len);
                     }
@@ -171,15 +171,6 @@ impl Sending {
 /// What kept a job on another thread from its result: its own error, or that the runtime ends.
 fn failure<T>(of: io::Result<io::Result<T>>) -> io::Error {
     of.and_then(|done| done).err().unwrap_or_else(|| io::ErrorKind::Other.into())
-}
-
-/// What has taken the file's name since it was added (a FIFO) is not waited for.
-fn open(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file any more"))
 }
 
 fn read_block(file: &File, at: u64, len: usize) -> io::Result<Bytes> {

@@ -19,9 +19,6 @@ use super::{TlsError, TlsOptions};
 
 /// Configurations kept. A program has few distinct ones; each holds its session tickets.
 const KEPT: usize = 32;
-/// The largest PEM file that is read, bytes.
-const MAX_PEM: u64 = 16 << 20;
-
 /// Options, and when each file that they name was last written.
 type Key = (TlsOptions, [Option<SystemTime>; 4]);
 
@@ -221,16 +218,8 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
     Ok(ROOTS.clone())
 }
 
-fn read_pem(path: &Path) -> Result<Vec<u8>, TlsError> {
-    let about = std::fs::metadata(path).map_err(|e| unreadable(path, &e.to_string()))?;
-    if !about.is_file() || about.len() > MAX_PEM {
-        return Err(unreadable(path, "not a PEM file of at most 16 MiB"));
-    }
-    std::fs::read(path).map_err(|e| unreadable(path, &e.to_string()))
-}
-
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    pem::certificates(path, &read_pem(path)?).map_err(|error| refuse(error.to_string()))
+    pem::read(path).and_then(|pem| pem::certificates(path, &pem)).map_err(unusable)
 }
 
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
@@ -244,7 +233,7 @@ fn identity(options: &TlsOptions) -> Result<Option<Identity>, TlsError> {
         (None, Some(_)) => return Err(refuse("a TLS key is of no use without its certificate: set both files".into())),
     };
     let chain = certificates(cert)?;
-    let key = pem::key(key, &read_pem(key)?, &options.passphrase).map_err(|error| refuse(error.to_string()))?;
+    let key = pem::read(key).and_then(|pem| pem::key(key, &pem, &options.passphrase)).map_err(unusable)?;
     Ok(Some((chain, key)))
 }
 
@@ -255,6 +244,10 @@ fn bad_identity(options: &TlsOptions, error: &tokio_rustls::rustls::Error) -> Tl
 
 fn unreadable(path: &Path, why: &str) -> TlsError {
     refuse(format!("{}: {why}", path.display()))
+}
+
+fn unusable(error: apus_tls::TlsError) -> TlsError {
+    refuse(error.to_string())
 }
 
 fn refuse(why: String) -> TlsError {

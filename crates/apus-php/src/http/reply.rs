@@ -11,7 +11,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use apus_net::{Responder, ResponseHead, SendError, open_regular};
+use apus_loop::disk::open_regular;
+use apus_net::{Responder, ResponseHead, SendError};
 use apus_zend::Raise;
 
 use super::answer::Answer;

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use apus_coro::Wait;
-use apus_net::{Delivery, MessageConn, SendError, open_regular};
+use apus_loop::disk::open_regular;
+use apus_net::{Delivery, MessageConn, SendError};
 use apus_zend::arg::{Any, OrFalse};
 use apus_zend::value::View;
 use apus_zend::{Array, Raise, Value, engine};

@@ -8,8 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apus_loop::disk;
-use apus_net::open_regular;
+use apus_loop::disk::{self, open_regular};
 use apus_zend::Raise;
 
 use super::core::{CHUNK, Sock};
