@@ -14,10 +14,17 @@ use apus_loop::{Key, Loop, SourceId};
 use nix::sys::epoll::EpollFlags;
 use slab::Slab;
 
+/// Connections that are read for before the first of them is run.
+const TOGETHER: usize = 32;
+
 /// A connection's state machine.
 pub(crate) trait Run {
     /// Works until something is missing. Whether the connection has ended; then it is not run again.
     fn run(&mut self, cx: &mut Context<'_>) -> bool;
+
+    /// It is about to be run, after others of its kind: takes what has come, where that is what it would do first. MUST
+    /// NOT run any, nor attach or wake them.
+    fn read_ahead(&mut self) {}
 }
 
 /// What such a connection keeps for this.
@@ -136,6 +143,27 @@ impl<C: Driven> Runners<C> {
     /// The next of those to run.
     pub(crate) fn next(&self) -> Option<Key> {
         self.first(&self.attention)
+    }
+
+    /// To be called before each one of so many that are run in a turn, with its number from 0 on: from time to time it
+    /// reads for the next ones. Reading in turn with handlers evicts each other's code from the caches.
+    #[inline]
+    pub(crate) fn read_ahead(&self, number: usize, of: usize) {
+        let count = TOGETHER.min(of - number);
+        if number.is_multiple_of(TOGETHER) && count > 1 {
+            self.read_for(count);
+        }
+    }
+
+    fn read_for(&self, count: usize) {
+        let (attention, mut entries) = (self.attention.borrow(), self.entries.borrow_mut());
+        for key in attention.iter().take(count) {
+            if let Some(entry) = entries.get_mut(key.place()).filter(|entry| entry.key == *key)
+                && let Some(runner) = &mut entry.runner
+            {
+                runner.read_ahead();
+            }
+        }
     }
 
     /// Those whose bells were rung.

@@ -5,8 +5,8 @@
 mod support;
 
 use std::future::Future;
-use std::io::Read;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -91,6 +91,43 @@ fn start(config: Config, pull: bool) -> Server {
 
 fn websocket() -> Config {
     Config { websocket: true, ..Config::default() }
+}
+
+/// Nothing of what is read ahead for some, while others run, is lost or comes to the wrong one.
+#[test]
+fn many_are_heard_in_one_turn() {
+    const MANY: usize = 80;
+    for pull in [false, true] {
+        let server = start(websocket(), pull);
+        let mut clients: Vec<_> = (0..MANY)
+            .map(|_| {
+                let mut client = server.client();
+                assert_eq!(client.upgrade().status, 101);
+                client
+            })
+            .collect();
+        server.while_busy(|| {
+            for (number, client) in clients.iter_mut().enumerate() {
+                let text = number.to_string();
+                client.frame(0x81, text.as_bytes());
+                match number % 4 {
+                    0 => drop(client.stream.shutdown(Shutdown::Write)),
+                    1 => drop(client.frame(0x82, &[1; 10_000]).stream.flush()),
+                    2 => drop(client.send(&masked(0x81, b"cut")[..5]).stream.flush()),
+                    _ => {}
+                }
+            }
+        });
+        for (number, client) in clients.iter_mut().enumerate() {
+            assert_eq!(client.next_frame().1, number.to_string().into_bytes());
+            match number % 4 {
+                0 => client.assert_closed(),
+                1 => assert_eq!(client.next_frame().1, [1; 10_000]),
+                2 => assert_eq!(client.send(&masked(0x81, b"cut")[5..]).next_frame().1, b"cut"),
+                _ => {}
+            }
+        }
+    }
 }
 
 #[test]

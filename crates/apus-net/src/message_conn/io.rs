@@ -8,6 +8,7 @@ use apus_loop::{Key, Loop};
 use nix::sys::epoll::EpollFlags;
 
 use super::MessageConn;
+use super::carrier::Carrier;
 use crate::input::Receive;
 use crate::kill::Kill;
 use crate::output::Sent;
@@ -126,6 +127,13 @@ impl MessageConn {
             }
         }
         Poll::Pending
+    }
+
+    /// Whether the kernel has told of input that nobody has to open: where TLS may begin, it may be for that.
+    pub(crate) fn may_receive(&self) -> bool {
+        let (flags, io) = (self.flags(), self.io.borrow());
+        let on_wire = || io.as_ref().and_then(Carrier::wire).is_some();
+        flags.readable && !flags.hung_up && self.port.config.tls.is_none() && on_wire()
     }
 
     /// Sends what waits. Ready when nothing waits any more; an error when the connection is broken.

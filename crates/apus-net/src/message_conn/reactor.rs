@@ -157,10 +157,11 @@ impl Reactor {
     fn run_waiting(&self, turn: &WriteTurn, cx: &mut Context<'_>) -> bool {
         let mut free = ALL_FREE;
         let waiting = self.runners.waiting();
-        for number in 1..=waiting {
+        for number in 0..waiting {
+            self.runners.read_ahead(number, waiting);
             let Some(key) = self.runners.next() else { break };
             free = free.saturating_sub(self.run_one(key, FREE.min(free).max(LEAST), false, cx));
-            if turn.is_long() && number < waiting {
+            if turn.is_long() && number + 1 < waiting {
                 return true;
             }
         }

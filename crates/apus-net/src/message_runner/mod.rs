@@ -344,6 +344,18 @@ pub(crate) fn start<A: App>(app: &Rc<A>, message_conn: &Rc<MessageConn>, input: 
 }
 
 impl<A: App> Run for Runner<A> {
+    /// The next message of a connection that has none. An end or an error is left to be found again.
+    fn read_ahead(&mut self) {
+        let message_conn = &self.message_conn;
+        let flags = message_conn.flags();
+        let rests = self.partial.is_none() && self.input.is_empty() && message_conn.handlers.get() == 0;
+        let open = message_conn.stage.get() == Stage::Open && message_conn.kill.get() == Kill::No;
+        let may_read = !(flags.paused || flags.eof || flags.leaving || flags.pull);
+        if rests && open && may_read && message_conn.may_receive() && self.read() == Poll::Ready(true) {
+            self.message_conn.saw_input();
+        }
+    }
+
     fn run(&mut self, cx: &mut Context<'_>) -> bool {
         self.message_conn.set_flags(|flags| flags.running = true);
         let ended = self.work(cx);

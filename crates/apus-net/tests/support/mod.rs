@@ -116,6 +116,24 @@ impl Server {
         rx.recv_timeout(PATIENCE).unwrap()
     }
 
+    /// Does something while the server's thread is busy, so that it hears of all of that in its next turn.
+    pub fn while_busy<R>(&self, work: impl FnOnce() -> R) -> R {
+        let (go_on, wait) = std_mpsc::channel::<()>();
+        let (busy, is_busy) = std_mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                self.with(move |_| {
+                    busy.send(()).unwrap();
+                    wait.recv_timeout(PATIENCE).unwrap();
+                });
+            });
+            is_busy.recv_timeout(PATIENCE).unwrap();
+            let done = work();
+            go_on.send(()).unwrap();
+            done
+        })
+    }
+
     /// Asks the server again and again, each time through its event loop, until `fact` holds.
     pub fn until(&self, fact: impl Fn(&Rc<Control>) -> bool + Send + 'static) {
         let fact = Arc::new(Mutex::new(fact));
