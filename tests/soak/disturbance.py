@@ -13,6 +13,8 @@ FRESH_BOUND = 1.15
 DESCRIPTOR_BOUND = 4
 # A straight line through samples of a shorter time says nothing.
 LINE_FROM = 900
+# What has to stay flat, and is kept of a run.
+KEPT = ("master", "each", "descriptors")
 LINE_BOUND = 0.01
 
 
@@ -69,7 +71,7 @@ class Memory:
         self.next = now + self.EVERY
         master = self.site.pid
         pids = self.site.workers()
-        shares = [share for share in map(pss, (master, *pids)) if share]
+        shares = [share for share in map(own, (master, *pids)) if share]
         self.samples.append({
             "at": now - self.begun,
             "master": anonymous(master),
@@ -97,7 +99,7 @@ class Memory:
         if half[-1]["at"] - half[0]["at"] < LINE_FROM:
             return []
         found = []
-        for what in ("master", "each", "descriptors"):
+        for what in KEPT:
             line = statistics.linear_regression([one["at"] for one in half], [one[what] for one in half])
             rise = line.slope * (half[-1]["at"] - half[0]["at"]) / statistics.mean(one[what] for one in half)
             self.rises[what] = rise
@@ -107,9 +109,16 @@ class Memory:
         return found
 
     def figures(self):
-        """The last fifth's, and what rises by how many per cent."""
-        sizes = {what: self.halves(what)[1] for what in ("master", "each", "descriptors")}
-        return {**sizes, **{f"{what}_rise": rise * 100 for what, rise in self.rises.items()}}
+        """The last fifth's, what rises by how many per cent, and the means of each minute."""
+        sizes = {what: self.halves(what)[1] for what in KEPT}
+        rises = {f"{what}_rise": rise * 100 for what, rise in self.rises.items()}
+        return {**sizes, **rises, "minutes": {what: self.minutes(what) for what in KEPT}}
+
+    def minutes(self, what):
+        of = {}
+        for sample in self.samples:
+            of.setdefault(int(sample["at"] // 60), []).append(sample[what])
+        return [round(statistics.mean(seen)) for seen in of.values()]
 
     def problems(self):
         found = []
@@ -132,15 +141,16 @@ def anonymous(pid):
     return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon:"))
 
 
-def pss(pid):
-    """Bytes of a process, what it shares counted in parts; 0 when it is gone. Without shared memory, whose size is fixed:
-    of a queue each page is resident once the queue has come round to it, however long that takes."""
+def own(pid):
+    """Bytes of a process's own memory, also where that is swapped out, what it shares counted in parts; 0 when it is
+    gone. Neither of files, which the kernel drops and reads again as it likes, nor shared memory, whose size is fixed: of
+    a queue each page is resident once the queue has come round to it, however long that takes."""
     try:
         lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
         return 0
-    parts = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss")}
-    return parts.get("Pss", 0) - parts.get("Pss_Shmem", 0)
+    parts = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if "Pss" in line}
+    return parts.get("Pss_Anon", 0) + parts.get("SwapPss", 0)
 
 
 def counted(soak, options):
