@@ -21,6 +21,17 @@ pub use engine::task::{Cancel, Drive, Held, State, Task, TaskId, Wait};
 pub use engine::{Engine, EngineStats, Idle, WaitError};
 pub use join::AllEnded;
 
+/// What is fetched of a task before it is entered, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Foresight {
+    /// The task itself.
+    Task,
+    /// What its data refers to.
+    Record,
+    /// What that refers to: its stack.
+    Stack,
+}
+
 /// How stacks are switched, and what a coroutine carries.
 ///
 /// The implementor owns the unsafe part: [`Engine`] promises to enter only tasks that are not running, and to leave
@@ -35,6 +46,10 @@ pub trait Switch: Sized + 'static {
 
     /// Leaves the running stack, which is the task's, towards whoever entered it. Returns when it is entered again.
     fn leave(&self, task: &Task<Self>);
+
+    /// A waiting task is entered soon, unless something comes between: has the processor fetch what that needs, one
+    /// step after the other, as each is found by what the one before it fetched.
+    fn foresee(&self, _task: &Task<Self>, _step: Foresight) {}
 
     /// Whether the running code may be suspended.
     fn can_switch(&self) -> bool;

@@ -9,7 +9,7 @@ use std::future::{poll_fn, ready};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use apus_coro::{Cancel, Idle, State, Wait, WaitError};
+use apus_coro::{Cancel, Foresight, Idle, State, Wait, WaitError};
 use support::World;
 use tokio::sync::oneshot;
 
@@ -95,6 +95,26 @@ fn tasks_go_on_in_the_order_of_their_wakes() {
     });
     assert_eq!(world.run(), Idle::Empty);
     assert_eq!(world.said(), (0..300).rev().map(|n| n.to_string()).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_the_next_tasks_need_is_foreseen_step_by_step() {
+    let world = World::new();
+    let kept: Vec<Rc<RefCell<Option<Waker>>>> = (0..6).map(|_| Rc::default()).collect();
+    let ids: Vec<_> =
+        kept.iter().cloned().map(|slot| world.go(move |w| wait_for_wake(w, &slot).expect("woken"))).collect();
+    world.go(move |w| {
+        w.engine.wait(OUTSIDE, tokio::task::yield_now()).expect("not cancelled");
+        w.engine.switch().foreseen.take();
+        for slot in &kept {
+            slot.borrow().as_ref().expect("it waits").wake_by_ref();
+        }
+    });
+    assert_eq!(world.run(), Idle::Empty);
+    let foreseen = world.engine.switch().foreseen.take();
+    let steps = |id| foreseen.iter().filter(|(of, _)| *of == id).map(|(_, step)| *step).collect::<Vec<_>>();
+    assert_eq!(steps(ids[4]), [Foresight::Task, Foresight::Record, Foresight::Stack]);
+    assert_eq!((steps(ids[0]), steps(ids[1])), (vec![], vec![]), "they run before anything could be fetched");
 }
 
 #[test]

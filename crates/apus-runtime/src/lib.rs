@@ -21,6 +21,7 @@ pub mod traced;
 pub mod wait;
 pub mod watchdog;
 
+mod background;
 mod blocked;
 mod ending;
 mod failure;

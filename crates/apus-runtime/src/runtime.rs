@@ -4,13 +4,11 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
-use std::mem::ManuallyDrop;
-use std::ops::Deref;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use apus_coro::{Engine, Switch, Task, TaskId};
+use apus_coro::{Engine, Foresight, Switch, Task, TaskId};
 use apus_loop::Loop;
 use apus_loop::disk::Started;
 use apus_options::Settings;
@@ -18,9 +16,10 @@ use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::fiber::{Fiber, Job, Pool, Ran};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine, watch};
-use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
+use tokio::runtime::{Builder, LocalOptions};
 
 use crate::alarm::Alarm;
+use crate::background::Background;
 use crate::clock::Coarse;
 use crate::descriptor;
 use crate::exception;
@@ -190,6 +189,14 @@ impl Switch for PhpSwitch {
         engine::can_switch()
     }
 
+    fn foresee(&self, task: &Task<Self>, step: Foresight) {
+        match step {
+            Foresight::Task => apus_zend::fiber::prefetch(std::ptr::from_ref(task)),
+            Foresight::Record => task.data().fiber.prefetch(false),
+            Foresight::Stack => task.data().fiber.prefetch(true),
+        }
+    }
+
     fn ended(&self, task: &Task<Self>) {
         let coro = task.data();
         // SAFETY: the job's stack is gone, nobody else touches it.
@@ -241,24 +248,6 @@ pub(crate) enum Stop {
     Uncaught(Thrown),
     Exit,
     Fatal,
-}
-
-/// The runtime; dropped, it does not wait for what its threads still do for coroutines that were cancelled.
-struct Background(ManuallyDrop<LocalRuntime>);
-
-impl Deref for Background {
-    type Target = LocalRuntime;
-
-    fn deref(&self) -> &LocalRuntime {
-        &self.0
-    }
-}
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        // SAFETY: taken once, here; the value is gone afterwards.
-        unsafe { ManuallyDrop::take(&mut self.0) }.shutdown_background();
-    }
 }
 
 /// The state of this thread.
@@ -369,7 +358,7 @@ impl State {
         events.spawn(engine.driver());
         Ok(Self {
             engine,
-            runtime: Background(ManuallyDrop::new(runtime)),
+            runtime: Background::of(runtime),
             alarm: Alarm::new(&events).map_err(|error| failed(&error))?,
             events,
             rooms: rooms.map_err(|error| failed(&error))?,

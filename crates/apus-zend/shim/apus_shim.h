@@ -311,7 +311,9 @@ bool apus_vm_alone(void);
 bool apus_in_fiber(void); /* does one of ours run? */
 const char *apus_running_stack(void); /* the lowest usable byte of the C stack of the one that runs, or NULL */
 void apus_watch_overflow(void); /* from now on a C stack that overflows is told of */
-
+/* Has the processor fetch memory, whether there is any or not; a fiber's record, or where one that waits goes on. */
+void apus_prefetch(const void *from, size_t bytes);
+void apus_fiber_prefetch(const apus_fiber *fiber, bool stack);
 extern apus_fiber *apus_running_fiber; /* the innermost of ours that runs, or NULL */
 
 /* The streams that a coroutine used last; see guard_talk.c. */

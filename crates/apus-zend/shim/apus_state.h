@@ -131,7 +131,6 @@ static zend_always_inline void apus_ambient_take(apus_ambient *into, zval *handl
 }
 
 /* ---- fiber.c ---- */
-/* Is the running coroutine the handler of a request? */
-bool apus_fiber_request(zend_object **request, zend_object **response);
+const apus_job *apus_running_job(void); /* the running coroutine's, or NULL */
 
 #endif

@@ -544,7 +544,7 @@ void apus_fiber_leave(apus_fiber *fiber)
 
 bool apus_vm_alone(void)
 {
-	const apus_job *job = apus_running_fiber != NULL ? apus_running_fiber->job : NULL;
+	const apus_job *job = apus_running_job();
 	const zend_execute_data *ex = EG(current_execute_data);
 	while (ex != NULL && ex->func != NULL && ZEND_USER_CODE(ex->func->type) && !(ZEND_CALL_INFO(ex) & ZEND_CALL_TOP)) {
 		ex = ex->prev_execute_data;
@@ -555,39 +555,26 @@ bool apus_vm_alone(void)
 		&& ex->prev_execute_data != NULL && ex->prev_execute_data->func == &apus_fiber_function;
 }
 
+void apus_fiber_prefetch(const apus_fiber *fiber, bool stack)
+{
+	/* What is returned through, and the VM's frame with those before and behind it. */
+	enum { FRAMES = 768, BEFORE = 256, BEHIND = 128 };
+	if (!stack) {
+		apus_prefetch(fiber, sizeof(*fiber));
+		return;
+	}
+	apus_prefetch(fiber->context.handle, FRAMES);
+	apus_prefetch((const char *) fiber->execute_data - BEFORE, BEFORE + BEHIND);
+}
+
 apus_talks *apus_fiber_talks(apus_fiber *fiber)
 {
 	return &fiber->talks;
 }
 
-bool apus_fiber_request(zend_object **request, zend_object **response)
+const apus_job *apus_running_job(void)
 {
-	/* Under the names of code for Swoole they are classes of their own, which are there only where those are. */
-	static const char *const names[2][2] = {
-		{"Apus\\Http\\Request", "Apus\\Http\\Response"}, {"Swoole\\Http\\Request", "Swoole\\Http\\Response"},
-	};
-	static zend_class_entry *classes[2][2];
-	static bool known;
-	const apus_job *job = apus_running_fiber != NULL ? apus_running_fiber->job : NULL;
-	if (job == NULL || job->argc != 2 || Z_TYPE(job->args[0]) != IS_OBJECT || Z_TYPE(job->args[1]) != IS_OBJECT) {
-		return false;
-	}
-	if (!known) {
-		for (int i = 0; i < 4; i++) {
-			classes[i / 2][i % 2] = apus_class_find(names[i / 2][i % 2]);
-		}
-		known = true;
-	}
-	const zend_class_entry *first = Z_OBJCE(job->args[0]);
-	const int which = first == classes[1][0] ? 1 : 0;
-	if (first != classes[which][0] || Z_OBJCE(job->args[1]) != classes[which][1]) {
-		return false;
-	}
-	if (request != NULL) {
-		*request = Z_OBJ(job->args[0]);
-		*response = Z_OBJ(job->args[1]);
-	}
-	return true;
+	return apus_running_fiber != NULL ? apus_running_fiber->job : NULL;
 }
 
 zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber)

@@ -44,6 +44,37 @@ bool apus_session_is_shared(void)
 	return ps->session_status == php_session_active;
 }
 
+/* Is the running coroutine the handler of a request? */
+static bool handles_request(zend_object **request, zend_object **response)
+{
+	/* Under the names of code for Swoole they are classes of their own, which are there only where those are. */
+	static const char *const names[2][2] = {
+		{"Apus\\Http\\Request", "Apus\\Http\\Response"}, {"Swoole\\Http\\Request", "Swoole\\Http\\Response"},
+	};
+	static zend_class_entry *classes[2][2];
+	static bool known;
+	const apus_job *job = apus_running_job();
+	if (job == NULL || job->argc != 2 || Z_TYPE(job->args[0]) != IS_OBJECT || Z_TYPE(job->args[1]) != IS_OBJECT) {
+		return false;
+	}
+	if (!known) {
+		for (int i = 0; i < 4; i++) {
+			classes[i / 2][i % 2] = apus_class_find(names[i / 2][i % 2]);
+		}
+		known = true;
+	}
+	const zend_class_entry *first = Z_OBJCE(job->args[0]);
+	const int which = first == classes[1][0] ? 1 : 0;
+	if (first != classes[which][0] || Z_OBJCE(job->args[1]) != classes[which][1]) {
+		return false;
+	}
+	if (request != NULL) {
+		*request = Z_OBJ(job->args[0]);
+		*response = Z_OBJ(job->args[1]);
+	}
+	return true;
+}
+
 /* What the record has of the extension's globals, and its name there. */
 #define FIELDS(FIELD) \
 	FIELD(id, id) FIELD(mod, mod) FIELD(default_mod, default_mod) FIELD(mod_data, mod_data) \
@@ -104,7 +135,7 @@ void apus_session_touch(apus_session *base)
 {
 	apus_session current;
 	read_globals(&current);
-	make_closed(base, &current, !apus_fiber_request(NULL, NULL));
+	make_closed(base, &current, !handles_request(NULL, NULL));
 	apus_session_exchange(base);
 }
 
@@ -202,7 +233,7 @@ static void hand_over(zend_object *response, const zend_string *known)
 static void session_function(INTERNAL_FUNCTION_PARAMETERS)
 {
 	zend_object *request, *response;
-	const bool handles = apus_fiber_request(&request, &response);
+	const bool handles = handles_request(&request, &response);
 	if (handles || !apus_session_is_shared()) {
 		apus_own_touch(APUS_OWN_SESSION);
 	}

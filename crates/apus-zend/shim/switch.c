@@ -109,3 +109,11 @@ bool apus_returns(void)
 	const zend_execute_data *ex = EG(current_execute_data);
 	return ex != NULL && ex->func != NULL && !ZEND_USER_CODE(ex->func->type);
 }
+
+void apus_prefetch(const void *from, size_t bytes)
+{
+	enum { LINE = 64 };
+	for (size_t at = 0; at < bytes; at += LINE) {
+		__builtin_prefetch((const char *) from + at, 1);
+	}
+}

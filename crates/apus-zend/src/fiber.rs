@@ -246,6 +246,13 @@ impl Fiber {
         unsafe { sys::apus_fiber_leave(self.0.as_ptr()) };
     }
 
+    /// Has the processor fetch its record, or, of one that waits, what lies on its stacks where it goes on.
+    #[inline]
+    pub fn prefetch(self, stack: bool) {
+        // SAFETY: alive until abandoned or destroyed.
+        unsafe { sys::apus_fiber_prefetch(self.0.as_ptr(), stack) };
+    }
+
     /// `debug_backtrace()` of the waiting fiber.
     pub fn backtrace(self, options: i64, limit: i64) -> Result<Value, Raise> {
         backtrace(Some(self), options, limit)
@@ -260,6 +267,13 @@ impl Fiber {
     pub fn running_function(self) -> String {
         crate::hook::function_of(self.0.as_ptr())
     }
+}
+
+/// Has the processor fetch something, whether it is there or not.
+#[inline]
+pub fn prefetch<T>(thing: *const T) {
+    // SAFETY: reads nothing.
+    unsafe { sys::apus_prefetch(thing.cast(), size_of::<T>()) };
 }
 
 #[cold]

@@ -14,7 +14,7 @@ use tokio::task::coop::has_budget_remaining;
 use tokio::task::yield_now;
 
 use super::task::{Cancel, State};
-use crate::{Engine, Switch, Task, TaskId};
+use crate::{Engine, Foresight, Switch, Task, TaskId};
 
 /// Tasks looked at before the runtime's other tasks, its timers and descriptors have their turn.
 const TURN: usize = 128;
@@ -180,8 +180,15 @@ impl<S: Switch> Engine<S> {
 
     /// Goes through the queue, but not for too long. `true`: there may be more.
     fn turn(&self) -> bool {
+        let (mut first, mut second) = (None, None);
         for _ in 0..TURN {
             let Some(id) = self.ready.next() else { return false };
+            // Of the three that come after it.
+            self.foresee(first.as_ref(), Foresight::Stack);
+            self.foresee(second.as_ref(), Foresight::Record);
+            let third = self.ready.batch.borrow().get(2).and_then(|id| self.find(*id));
+            self.foresee(third.as_ref(), Foresight::Task);
+            (first, second) = (second, third);
             if let Some(task) = self.find(id) {
                 self.go_on(&task);
             }
@@ -190,6 +197,13 @@ impl<S: Switch> Engine<S> {
             }
         }
         true
+    }
+
+    #[inline]
+    fn foresee(&self, task: Option<&Rc<Task<S>>>, step: Foresight) {
+        if let Some(task) = task.filter(|task| task.state.get() == State::Waiting || step == Foresight::Task) {
+            self.switch.foresee(task, step);
+        }
     }
 
     /// Polls what a woken task waits for, and enters it when that is ready.

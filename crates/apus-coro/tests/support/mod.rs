@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::Rc;
 
-use apus_coro::{Engine, Idle, Switch, Task, TaskId};
+use apus_coro::{Engine, Foresight, Idle, State, Switch, Task, TaskId};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
@@ -25,6 +25,7 @@ pub(crate) struct Data {
 pub(crate) struct Stacks {
     pub(crate) blocked: Cell<bool>,
     pub(crate) ended: RefCell<Vec<TaskId>>,
+    pub(crate) foreseen: RefCell<Vec<(TaskId, Foresight)>>,
 }
 
 impl Switch for Stacks {
@@ -53,6 +54,11 @@ impl Switch for Stacks {
         let yielder = task.data().yielder.get().expect("it runs");
         // SAFETY: the yielder lives on the task's own stack, which is the running one.
         unsafe { &*yielder }.suspend(());
+    }
+
+    fn foresee(&self, task: &Task<Self>, step: Foresight) {
+        assert!(step == Foresight::Task || task.state() == State::Waiting, "another's stack may be where its was");
+        self.foreseen.borrow_mut().push((task.id(), step));
     }
 
     fn can_switch(&self) -> bool {
