@@ -11,10 +11,10 @@ import unittest
 MASTER_BOUND = 1 << 20
 FRESH_BOUND = 1.15
 DESCRIPTOR_BOUND = 4
-# A straight line through samples of a shorter time says nothing.
-LINE_FROM = 900
 # What has to stay flat, and is kept of a run.
 KEPT = ("master", "each", "descriptors")
+# A straight line through samples of a shorter time says nothing.
+LINE_FROM = 900
 LINE_BOUND = 0.01
 
 
