@@ -180,16 +180,17 @@ impl<S: Switch> Engine<S> {
 
     /// Goes through the queue, but not for too long. `true`: there may be more.
     fn turn(&self) -> bool {
-        let (mut first, mut second) = (None, None);
+        let (mut next, mut first, mut second): (Option<Rc<Task<S>>>, _, _) = (None, None, None);
         for _ in 0..TURN {
             let Some(id) = self.ready.next() else { return false };
+            let task = next.filter(|task| task.id() == id).or_else(|| self.find(id));
             // Of the three that come after it.
             self.foresee(first.as_ref(), Foresight::Stack);
             self.foresee(second.as_ref(), Foresight::Record);
             let third = self.ready.batch.borrow().get(2).and_then(|id| self.find(*id));
             self.foresee(third.as_ref(), Foresight::Task);
-            (first, second) = (second, third);
-            if let Some(task) = self.find(id) {
+            (next, first, second) = (first, second, third);
+            if let Some(task) = task {
                 self.go_on(&task);
             }
             if !has_budget_remaining() {
