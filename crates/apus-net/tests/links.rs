@@ -130,6 +130,38 @@ fn many_are_heard_in_one_turn() {
     }
 }
 
+/// Nor is anything read ahead for whom the program does not want to hear.
+#[test]
+fn who_is_paused_is_not_heard_beside_others() {
+    const MANY: usize = 40;
+    let server = start(websocket(), false);
+    let mut clients: Vec<_> = (0..MANY)
+        .map(|_| {
+            let mut client = server.client();
+            client.upgrade();
+            client
+        })
+        .collect();
+    let before = server.with(|control| {
+        control.message_conns().iter().step_by(2).for_each(|message_conn| message_conn.pause());
+        control.counters().bytes_in.get()
+    });
+    let frame = masked(0x81, b"heard");
+    server.while_busy(|| {
+        for client in &mut clients {
+            client.send(&frame);
+        }
+    });
+    let told: usize = clients.iter_mut().skip(1).step_by(2).map(|client| client.next_frame().1.len()).sum();
+    assert_eq!(told, MANY / 2 * b"heard".len());
+    let read = server.with(|control| control.counters().bytes_in.get()) - before;
+    assert_eq!(read, (MANY / 2 * frame.len()) as u64);
+    server.with(|control| control.message_conns().iter().for_each(|message_conn| message_conn.resume()));
+    for client in clients.iter_mut().step_by(2) {
+        assert_eq!(client.next_frame().1, b"heard");
+    }
+}
+
 #[test]
 fn a_connection_that_was_closed_is_not_upgraded() {
     let server = Server::start(websocket(), |_request: Request, response: Responder| async move { response.detach() });
