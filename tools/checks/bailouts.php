@@ -20,7 +20,7 @@ const HARMLESS = [
     // looking things up
     'zend_hash_find', 'zend_hash_find_known_hash', 'zend_hash_find_ptr', 'zend_hash_str_find', 'zend_hash_str_find_ptr', 'zend_hash_str_exists', 'zend_hash_index_find', 'zend_hash_exists',
     'zend_hash_num_elements', 'zend_hash_get_current_data_ex', 'zend_hash_get_current_key_ex', 'zend_hash_move_forward_ex', 'zend_symtable_str_find',
-    'zend_llist_get_first_ex', 'zend_llist_get_next_ex', 'zend_hash_index_exists', 'zend_hash_index_find_ptr', 'zend_stack_top', 'zend_stack_int_top', 'zend_memnstr', 'zend_binary_strcasecmp', 'zend_iterator_unwrap', 'php_mysqli_fetch_object', 'php_pdo_stmt_fetch_object', 'php_le_stream_context', 'ZEND_ADD_CALL_FLAG', 'ZEND_DEL_CALL_FLAG',
+    'zend_llist_get_first_ex', 'zend_llist_get_next_ex', 'zend_hash_index_exists', 'zend_hash_index_find_ptr', 'zend_stack_top', 'zend_stack_int_top', 'zend_memnstr', 'zend_binary_strcasecmp', 'zend_iterator_unwrap', 'php_mysqli_fetch_object', 'php_pdo_stmt_fetch_object', 'php_le_stream_context', 'ZEND_ADD_CALL_FLAG',
     'ZEND_HASH_FOREACH_NUM_KEY', 'ZEND_CALL_INFO', 'ZEND_CALL_VAR', 'RT_CONSTANT', 'zend_stack_del_top', 'zend_stack_init', 'zend_stack_destroy', 'php_pdo_dbh_fetch_inner',
     'ZEND_HASH_FOREACH_PTR', 'ZEND_HASH_FOREACH_STR_KEY_PTR', 'ZEND_HASH_FOREACH_KEY_VAL_IND', 'ZEND_HASH_FOREACH_VAL', 'ZEND_HASH_FOREACH_KEY_PTR', 'ZEND_HASH_FOREACH_END',
     'ZEND_HANDLE_NUMERIC_STR', 'zend_get_closure_method_def', 'zend_get_closure_this_ptr', 'zend_fetch_resource2_ex', 'zend_get_resource_handle',

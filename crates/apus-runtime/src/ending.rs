@@ -128,7 +128,7 @@ impl State {
 
     /// Ends what rooms have that would start coroutines.
     pub fn end_rooms(&self) {
-        for (_, room) in &self.rooms {
+        for room in &self.rooms {
             room.end_all(self);
         }
     }

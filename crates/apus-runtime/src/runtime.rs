@@ -260,7 +260,7 @@ pub struct State {
     /// Who sleeps.
     pub alarm: Rc<Alarm>,
     /// What the rooms keep beside.
-    pub(crate) rooms: Vec<(TypeId, Rc<dyn Room>)>,
+    pub(crate) rooms: Vec<Rc<dyn Room>>,
     /// What `Coroutine::set()` and `Server::set()` have settled.
     pub settings: RefCell<Settings>,
     /// Who answers for what goes wrong.
@@ -350,8 +350,8 @@ impl State {
             .map_err(|error| failed(&error))?;
         running::here();
         let events = Loop::new().map_err(|error| failed(&error))?;
-        let make = |make: &MakeRoom| make(&events).map(|room| ((*room).type_id(), room));
-        let rooms = ROOMS.get().copied().unwrap_or_default().iter().map(make).collect::<io::Result<_>>();
+        let rooms =
+            ROOMS.get().copied().unwrap_or_default().iter().map(|make| make(&events)).collect::<io::Result<_>>();
         let switch = PhpSwitch { pool: Pool::new(settings.stack_size, KEEP_IDLE) };
         let engine = Engine::new(switch);
         drop(runtime.spawn_local(descriptor::drive(Rc::clone(&events))));
@@ -383,16 +383,15 @@ impl State {
     /// What a room keeps for this thread. It MUST be among those of [`set_rooms`].
     #[expect(clippy::expect_used, reason = "the list is fixed at module start")]
     pub fn room<R: Room>(&self) -> Rc<R> {
-        let found = self.rooms.iter().find(|(id, _)| *id == TypeId::of::<R>());
-        let (_, room) = found.expect("the module lists every room that keeps something");
-        let room: Rc<dyn Any> = Rc::<dyn Room>::clone(room);
+        let found = self.rooms.iter().find(|room| (***room).type_id() == TypeId::of::<R>());
+        let room: Rc<dyn Any> = found.map(Rc::clone).expect("the module lists every room that keeps something");
         room.downcast().expect("found by its type")
     }
 
     /// Takes over settings.
     pub fn configure(&self, settings: Settings) {
         self.engine.switch().pool.set_stack_size(settings.stack_size);
-        for (_, room) in &self.rooms {
+        for room in &self.rooms {
             room.configure(&settings);
         }
         slices::configure(settings.enable_preemptive_scheduler, settings.preemptive_slice);

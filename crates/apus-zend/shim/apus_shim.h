@@ -528,7 +528,26 @@ void apus_ambient_abandon(const zval *handler);
 /* Output works again: PHP ends it for good when it reports an output handler that uses output buffers. */
 void apus_ambient_revive(void);
 
-#include "apus_marks.h"
+/* ---- marks.c: PHP's marks against re-entrancy, and the exception that an autoloader's may follow, belong to a
+ * coroutine ---- */
+typedef struct apus_marks apus_marks;
+void apus_marks_startup(void);            /* at module start */
+apus_marks *apus_marks_take(void);        /* lifts those of the context that runs; NULL: it has none */
+/* Was this frame entered by C code that goes on when it returns, other than that which runs coroutines? */
+static zend_always_inline bool apus_called_by_c(const zend_execute_data *ex)
+{
+	const zend_execute_data *caller = ex->prev_execute_data;
+	return UNEXPECTED(ZEND_CALL_INFO(ex) & ZEND_CALL_TOP) && caller != NULL && caller->func != NULL
+		&& (caller->prev_execute_data != NULL || ZEND_USER_CODE(caller->func->type));
+}
+void apus_marks_put_all(apus_marks *marks); /* sets them again */
+static zend_always_inline void apus_marks_put(apus_marks *marks)
+{
+	if (UNEXPECTED(marks != NULL)) {
+		apus_marks_put_all(marks);
+	}
+}
+bool apus_class_is_hidden(zend_string *lc_name); /* a coroutine that waits is declaring it */
 
 /* ---- handlers.c: set_error_handler() and restore_error_handler() of a coroutine ---- */
 typedef struct { zval handler; int reporting; } apus_error_handler;

@@ -309,20 +309,6 @@ apus_status apus_call(apus_callable *callable, zval *ret, uint32_t count, zval *
 	return status == APUS_OK && EG(exception) ? APUS_THREW : status;
 }
 
-apus_status apus_call_plainly(apus_callable *callable, zval *ret, uint32_t count, zval *args)
-{
-	zend_execute_data *const own = EG(current_execute_data);
-	const bool has_frame = own != NULL && own->func != NULL && own->func->type == ZEND_INTERNAL_FUNCTION;
-	if (EXPECTED(has_frame)) {
-		ZEND_ADD_CALL_FLAG(own, APUS_CALLS_PLAINLY);
-	}
-	const apus_status status = apus_call(callable, ret, count, args);
-	if (EXPECTED(has_frame)) {
-		ZEND_DEL_CALL_FLAG(own, APUS_CALLS_PLAINLY);
-	}
-	return status;
-}
-
 /* A property that Exception or Error declares; it may be a reference. */
 static zval *exception_property(zend_object *exception, const char *name, size_t len)
 {

@@ -102,24 +102,16 @@ static const struct { const char *name; thing kind; } CLASSES[] = {
 	{"dom\\node", THING_NODE}, {"dom\\tokenlist", THING_NODE}, {"dom\\xpath", THING_XPATH},
 };
 
-/* Classes of extensions -> what they are; complete from the module's start on. */
+/* Classes of extensions -> what they are. */
 static HashTable things;
-/* Those that were asked for last: every query asks ten times for the same two. */
-enum { RECENT = 16 };
-static struct { const zend_class_entry *ce; thing kind; } recent[RECENT];
 
 static thing thing_of(const zend_class_entry *ce)
 {
 	while (ce != NULL && ce->type != ZEND_INTERNAL_CLASS) {
 		ce = ce->parent;
 	}
-	const size_t at = ((uintptr_t) ce >> 6) % RECENT;
-	if (UNEXPECTED(recent[at].ce != ce)) {
-		const zval *kind = zend_hash_index_find(&things, (uintptr_t) ce);
-		recent[at].ce = ce;
-		recent[at].kind = kind != NULL ? (thing) Z_LVAL_P(kind) : THING_NONE;
-	}
-	return recent[at].kind;
+	const zval *kind = ce != NULL ? zend_hash_index_find(&things, (uintptr_t) ce) : NULL;
+	return kind != NULL ? (thing) Z_LVAL_P(kind) : THING_NONE;
 }
 
 static bool is_node(thing kind)

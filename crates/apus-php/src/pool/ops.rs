@@ -302,7 +302,7 @@ impl Pool {
     /// `$callable($connection)` with a connection that goes back in any case.
     pub(super) fn with(&self, callable: &Callable, timeout: Timeout) -> Result<Value, Raise> {
         let Some(conn) = self.get(timeout)? else { return Ok(Value::bool(false)) };
-        let result = callable.call_plainly(&[conn.share()]);
+        let result = callable.call(&[conn.share()]);
         if matches!(result, Err(Raise::Bailed)) {
             return result;
         }

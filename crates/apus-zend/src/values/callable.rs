@@ -7,10 +7,6 @@ use crate::call::Raise;
 use crate::sys;
 use crate::value::{Value, check};
 
-/// A way in which the shim calls one.
-type CallFunction =
-    unsafe extern "C" fn(*mut sys::apus_callable, *mut sys::zval, u32, *mut sys::zval) -> sys::apus_status;
-
 /// A PHP callable with its resolved function.
 pub struct Callable(sys::apus_callable);
 
@@ -81,21 +77,15 @@ impl Callable {
 
     /// Calls it on the running context and returns its result.
     pub fn call(&self, args: &[Value]) -> Result<Value, Raise> {
-        self.call_by(sys::apus_call, args)
-    }
-
-    /// The same for a function that PHP code has called and that is in the midst of nothing which PHP marks: not of a
-    /// property, a comparison, a walk through a value. Coroutines that wait in what is called do with less then.
-    pub fn call_plainly(&self, args: &[Value]) -> Result<Value, Raise> {
-        self.call_by(sys::apus_call_plainly, args)
-    }
-
-    #[inline]
-    fn call_by(&self, how: CallFunction, args: &[Value]) -> Result<Value, Raise> {
         let ret = Value::undef();
         // SAFETY: `Value` is a transparent zval; the shim neither keeps nor frees the arguments.
         check(unsafe {
-            how((&raw const self.0).cast_mut(), ret.as_ptr(), args.len() as u32, args.as_ptr().cast_mut().cast())
+            sys::apus_call(
+                (&raw const self.0).cast_mut(),
+                ret.as_ptr(),
+                args.len() as u32,
+                args.as_ptr().cast_mut().cast(),
+            )
         })?;
         Ok(ret)
     }

@@ -50,10 +50,10 @@ impl Chain {
     pub(super) fn run(self: &Rc<Self>, at: usize, request: Value, response: Value) -> Result<Value, Raise> {
         if let Some(middleware) = self.middleware.get(at) {
             let next = Object::new(NEXT.get(), Next { chain: Rc::clone(self), at: at + 1 })?;
-            return middleware.call_plainly(&[request, response, next.into(), self.params()?]);
+            return middleware.call(&[request, response, next.into(), self.params()?]);
         }
         match &self.last {
-            Last::Handler(handler, params) => handler.call_plainly(&[request, response, params.share()]),
+            Last::Handler(handler, params) => handler.call(&[request, response, params.share()]),
             Last::Refusal { status, allowed, fallback } => {
                 refuse(request, response, *status, allowed, fallback.as_ref())
             }
