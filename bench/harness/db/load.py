@@ -31,11 +31,12 @@ def pilot(url: str, concurrency: int, core: int, table: Path) -> float:
         requests *= 8
 
 
-def requests_for(rate: float, seconds: float, concurrency: int) -> int:
-    """As many as take `seconds`, but two for each connection, for one alone would measure the start; one where even
-    that takes long."""
-    least = concurrency if concurrency / rate > LONG_SECONDS else 2 * concurrency
-    return max(least, min(MOST_REQUESTS, int(rate * seconds)))
+def requests_for(rate: float, seconds: float, concurrency: int, least: int = 2) -> int:
+    """As many as take `seconds`, but `least` for each connection, for one alone would measure the start; of two, one
+    where even that takes long."""
+    if least == 2 and concurrency / rate > LONG_SECONDS:
+        least = 1
+    return max(least * concurrency, min(MOST_REQUESTS, int(rate * seconds)))
 
 
 def run(url: str, requests: int, concurrency: int, core: int, table: Path):

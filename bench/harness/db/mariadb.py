@@ -17,7 +17,10 @@ ROWS = 10_000
 START_SECONDS = 60.0
 # mod_php keeps one for each of its children, and a server without a pool opens one for each request under way.
 MOST_CONNECTIONS = 3000
-PROGRAMS = {"mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server"}
+PROGRAMS = {
+    "mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server", "mariadb": "mariadb-client",
+    "mariadb-slap": "mariadb-client",
+}  # fmt: skip
 
 _TABLE = f"""
 CREATE DATABASE {NAME} CHARACTER SET utf8mb4;
@@ -79,6 +82,15 @@ class MariaDb:
         )
         words = done.stdout.split()
         return f"MariaDB {words[words.index('Ver') + 1].split('-')[0]}" if "Ver" in words else "MariaDB"
+
+    def as_root(self) -> list[str]:
+        """What a client of MariaDB's is told, to connect."""
+        return ["--no-defaults", f"--socket={self._socket}", "--user=root"]
+
+    def as_user(self) -> list[str]:
+        """The same as the servers do."""
+        way = ["--host=127.0.0.1", f"--port={self._port}"] if self._over_tcp else [f"--socket={self._socket}"]
+        return ["--no-defaults", *way, f"--user={USER}", f"--password={PASSWORD}", f"--create-schema={NAME}"]
 
     def tokens(self) -> dict[str, str]:
         return {

@@ -3,15 +3,16 @@
 import shutil
 import tempfile
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import procs
 from ..contenders import BENCH, Contender, fill
 from ..measure import Ports, await_answer, files_directory, run_directory, settle, started
-from . import load
+from . import load, pace
 from .mariadb import MariaDb
-from .plan import Pool, Test, pool_limit
+from .plan import Pool, Test, least_requests, pool_queries
 from .verify import verify
 
 APP = BENCH / "db" / "app"
@@ -29,6 +30,22 @@ class Cores:
     client: int
 
 
+@dataclass(frozen=True)
+class Load:
+    """What is asked for."""
+
+    test: Test
+    port: int
+    concurrency: int
+    seconds: float
+    # A fixed number, in place of as many as take `seconds`.
+    requests: int | None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}{self.test.path}"
+
+
 class DbBench:
     """The scratch directory with the application and the database; one contender runs at a time."""
 
@@ -41,40 +58,52 @@ class DbBench:
         shutil.copytree(APP, self._app)
         write_classes(self._classes)
         self.database = MariaDb(self._scratch, cores.database, self._ports.free(), over_tcp)
+        # Queries a second of the database alone, by how long they sleep and on how many connections.
+        self._alone: dict[tuple[float, int], float] = {}
 
     def close(self) -> None:
         self.database.stop()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def measure(self, contender: Contender, test: Test, concurrency: int, seconds: float, requests: int | None) -> dict:
+        connections = self._pool.of(contender.name, concurrency)
+        allowed = self._pool_limit(test, pool_queries(test, connections, concurrency))
         with run_directory(self._scratch) as run:
             port = self._ports.free()
             with started(contender, run, self._tokens(run, port, concurrency), self._cores.server) as group:
                 await_answer(group, port, "/basic")
                 verify(port, test)
-                url = f"http://127.0.0.1:{port}{test.path}"
-                figures = self._under_load(group, url, concurrency, seconds, requests)
+                figures = self._under_load(group, Load(test, port, concurrency, seconds, requests))
                 if any(figures["errors"].values()):
                     figures["log"] = group.log_tail(20)
-        connections = self._pool.of(contender.name, concurrency)
-        return {**figures, "connections": connections, "pool_limit_rps": pool_limit(test, connections, concurrency)}
+        return {**figures, "connections": connections, "pool_limit_rps": allowed}
 
-    def _under_load(self, group: procs.Group, url: str, concurrency: int, seconds: float, requests: int | None) -> dict:
-        table, core = self._scratch / "ab.csv", self._cores.client
-        rate = load.pilot(url, concurrency, core, table)
+    def _pool_limit(self, test: Test, queries: int | None) -> float | None:
+        """Requests a second that the sleeping queries leave room for."""
+        if queries is None:
+            return None
+        key = (test.sleep_seconds, queries)
+        if key not in self._alone:
+            self._alone[key] = pace.alone(self.database, *key, self._cores.server)
+        return self._alone[key] / test.sleeps
+
+    def _under_load(self, group: procs.Group, wanted: "Load") -> dict:
+        number = wanted.requests or self._requests(wanted)
         settle(group)
         self.database.settle()
-        number = max(concurrency, requests) if requests else load.requests_for(rate, seconds, concurrency)
         server, database = procs.cpu_seconds(group.tree()), self.database.cpu_seconds()
-        began = time.monotonic()
-        figures = load.run(url, number, concurrency, core, table)
-        elapsed = time.monotonic() - began
+        with pace.Pace(self.database) if wanted.test.sleeps else nullcontext() as asked:
+            began = time.monotonic()
+            figures = self._run(wanted, number)
+            ended = time.monotonic()
         stats = group.tree()
         server, database = procs.cpu_seconds(stats) - server, self.database.cpu_seconds() - database
         rss, pss = procs.memory_kib(stats)
+        elapsed = ended - began
         return {
             **figures.record(),
             "rps": figures.requests / figures.seconds if figures.seconds else 0.0,
+            "steady_rps": asked and steady(asked, wanted.test, figures, began, ended),
             "cpu_us": server / figures.requests * 1e6 if figures.requests else None,
             "database_us": database / figures.requests * 1e6 if figures.requests else None,
             # Shares of one core: 2.0 is two cores full.
@@ -86,6 +115,13 @@ class DbBench:
             "worker_kib": procs.busiest_kib(stats),
             "processes": len(stats),
         }
+
+    def _requests(self, wanted: "Load") -> int:
+        rate = load.pilot(wanted.url, wanted.concurrency, self._cores.client, self._scratch / "ab.csv")
+        return load.requests_for(rate, wanted.seconds, wanted.concurrency, least_requests(wanted.test))
+
+    def _run(self, wanted: "Load", number: int):
+        return load.run(wanted.url, number, wanted.concurrency, self._cores.client, self._scratch / "ab.csv")
 
     def _tokens(self, run: Path, port: int, concurrency: int) -> dict[str, str]:
         return {
@@ -99,6 +135,12 @@ class DbBench:
             "CONNECTIONS": str(self._pool.connections),
             "CHILDREN": str(concurrency + SPARE_CHILDREN),
         }
+
+
+def steady(asked: pace.Pace, test: Test, figures, began: float, ended: float) -> float | None:
+    """Requests a second while all connections had one under way, by the queries that they sent."""
+    queries = pace.between(asked.samples, began + figures.p50_us / 1e6, ended - figures.p99_us / 1e6)
+    return queries and queries / test.sleeps
 
 
 def write_classes(folder: Path) -> None:

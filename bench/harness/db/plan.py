@@ -10,8 +10,11 @@ POOLED_QUERY = "basic_query_with_pool"
 class Test:
     name: str
     title: str
-    # What its queries sleep in the database, one after the other, all together.
+    # Queries of a request that sleep in the database, one after the other, and for how many seconds each.
+    sleeps: int = 0
     sleep_seconds: float = 0.0
+    # A request takes a millisecond of a core before them, in one go.
+    computes: bool = False
 
     @property
     def path(self) -> str:
@@ -30,16 +33,19 @@ TESTS = (
     Test(
         "real_app_simulation_with_files_and_connections",
         "The same and 20 pooled queries of 10 ms",
-        sleep_seconds=20 * 0.01,
+        sleeps=20,
+        sleep_seconds=0.01,
+        computes=True,
     ),
     Test(
         "real_app_simulation_with_files_and_connections_simpler",
         "10 classes, 1,000 cache reads, 1 file, 2 pooled queries of 10 ms",
-        sleep_seconds=2 * 0.01,
+        sleeps=2,
+        sleep_seconds=0.01,
     ),
     Test("simple_real_app_simulation", "100 classes, 1,000 cache reads, 2 pooled queries"),
     # Not of W5: whether the pool is the limit shows best where nothing else is done.
-    Test("sleeping_query_with_pool", "One pooled query of 50 ms", sleep_seconds=0.05),
+    Test("sleeping_query_with_pool", "One pooled query of 50 ms", sleeps=1, sleep_seconds=0.05),
 )
 
 # What sleeps is measured for so many times as long as the others: while the first requests sleep, and the last, cores
@@ -49,7 +55,13 @@ SLEEPING_TIMES = 4
 
 def seconds(test: Test, wanted: float) -> float:
     """How long a test is measured."""
-    return wanted * SLEEPING_TIMES if test.sleep_seconds else wanted
+    return wanted * SLEEPING_TIMES if test.sleeps else wanted
+
+
+def least_requests(test: Test) -> int:
+    """Of each connection of the load generator. Where queries sleep, the time is looked at in which all connections
+    have a request under way: not the first one's, nor the last one's."""
+    return 4 if test.sleeps else 2
 
 
 QUICK = ("basic", "basic_query", POOLED_QUERY, TESTS[8].name, TESTS[11].name)
@@ -78,9 +90,7 @@ class Pool:
         return concurrency if contender == "apache" else self.connections
 
 
-def pool_limit(test: Test, connections: int, concurrency: int) -> float | None:
-    """Requests a second that the sleeping queries leave room for; None where nothing sleeps. A request does its queries
-    in turn: it needs one connection for all their time, and no more than `concurrency` requests are under way."""
-    if not test.sleep_seconds:
-        return None
-    return min(connections, concurrency) / test.sleep_seconds
+def pool_queries(test: Test, connections: int, concurrency: int) -> int | None:
+    """Queries that are under way at once at most; None where nothing sleeps. A request does its queries in turn: it
+    needs one connection for all their time, and no more than `concurrency` requests are under way."""
+    return min(connections, concurrency) if test.sleeps else None

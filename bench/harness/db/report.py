@@ -38,10 +38,13 @@ _NOTE = (
     "that processes share once."
 )
 _LIMITS = (
-    "A request runs its sleeping queries in turn, each on one connection. So the pool allows min(connections, "
-    "concurrency) / (time of the request's queries) requests a second. The cores allow (number of cores) / (CPU time a "
-    "request). `reached` is the share of the lesser one: what is missing was lost where connections were idle in one "
-    "worker while requests waited in another, or while a worker was blocked."
+    "A request runs its sleeping queries in turn, each on one connection. So the pool allows as many requests a second as "
+    "`mariadb-slap` gets of the same queries with min(connections, concurrency) connections from the core of the servers, "
+    "over the queries of a request. The cores allow (number of cores) / (CPU time a request). `both` is what a closed "
+    "network of these two queues allows so many users, by its product form. `measured` counts the queries that MariaDB was "
+    "sent from the median of the requests' times after the start to their p99 before the end: all connections of ab are at "
+    "work then. `reached` is its share of `both`: what is missing was lost where connections were idle in one worker while "
+    "requests waited in another, or while a worker was busy with a request."
 )
 
 
@@ -105,18 +108,18 @@ def _marks(results: DbResults, test: str, concurrency: int, contender: str) -> s
 
 def _limits(results: DbResults) -> str:
     rows = [
-        "| Test | c | Server | connections | pool allows | cores allow | measured req/s | limited by | reached |",
-        "|---|---:|---|---:|---:|---:|---:|---|---:|",
+        "| Test | c | Server | connections | pool allows | cores allow | both | measured req/s | reached |",
+        "|---|---:|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for test in (test for test in plan.TESTS if test.sleep_seconds):
+    for test in (test for test in plan.TESTS if test.sleeps):
         for concurrency in results.concurrencies():
             for name, title in results.titles.items():
                 room = results.room(test.name, concurrency, name)
                 if not room:
                     continue
                 connections = results.of(test.name, concurrency, name)[0]["connections"]
-                numbers = [page.number(value, 0) for value in (room.pool, room.cores, room.measured)]
-                cells = [test.name, str(concurrency), title, str(connections), *numbers, room.name, f"{room.share:.0%}"]
+                numbers = [page.number(value, 0) for value in (room.pool, room.cores, room.both, room.measured)]
+                cells = [test.name, str(concurrency), title, str(connections), *numbers, f"{room.share:.0%}"]
                 rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows) if len(rows) > 2 else ""
 

@@ -3,38 +3,37 @@
 from dataclasses import dataclass
 
 from ..document import Aim, Document
-from . import plan
+from . import network, plan
 
 # The pooled query: how many times the requests a second of the server that its users come from, and the most CPU beside
 # the engine that Apus is compared with (docs/decisions/0016-the-aim-beside-swoole.md).
 LEAST_RATE = ("apache", 3.0)
 MOST_CPU = ("swoole", 1.0)
-# A sleeping test must reach this share of what its pool, or where those are full its cores, allow.
+# A sleeping test must reach this share of what its pool and its cores allow together; one whose requests compute for a
+# millisecond somewhat less (docs/decisions/0039-turns-are-short.md).
 LEAST_SHARE = 0.95
+LEAST_SHARE_COMPUTING = 0.9
 
 
 @dataclass(frozen=True)
 class Room:
-    """Requests a second: what the pool allows, what the server's cores allow, what was measured."""
+    """Requests a second: what the pool allows, what the server's cores allow, what both do together, and what was
+    measured while all connections of the load generator had a request under way."""
 
     pool: float
     cores: float
+    both: float
     measured: float
 
     @property
-    def name(self) -> str:
-        return "pool" if self.pool <= self.cores else "core"
-
-    @property
     def share(self) -> float:
-        """Less than 1: there were times when neither all connections nor the cores were in use."""
-        return self.measured / min(self.pool, self.cores)
+        return self.measured / self.both
 
 
 class DbResults(Document):
     """The content of one results file."""
 
-    FORMAT = "db-1"
+    FORMAT = "db-2"
 
     def concurrencies(self) -> list[int]:
         return sorted({int(key.rpartition("-c")[2]) for key in self.document["runs"]})
@@ -70,12 +69,14 @@ class DbResults(Document):
 
     def room(self, test: str, concurrency: int, contender: str) -> "Room | None":
         pool, cpu, rate = (
-            self.figure(test, concurrency, contender, figure) for figure in ("pool_limit_rps", "cpu_us", "rps")
+            self.figure(test, concurrency, contender, figure) for figure in ("pool_limit_rps", "cpu_us", "steady_rps")
         )
         if not pool or not cpu or not rate:
             return None
         cores = len(core_list(self.document["options"]["server_cores"]))
-        return Room(pool, cores * 1e6 / cpu, rate)
+        connections = min(self.of(test, concurrency, contender)[0]["connections"], concurrency)
+        allowed = cores * 1e6 / cpu
+        return Room(pool, allowed, network.rate(concurrency, pool, connections, allowed, cores), rate)
 
     def aims(self) -> list[Aim]:
         aims = [Aim("Failures of Apus in all tests, at most", self.all_failures("apus"), 0)]
@@ -87,11 +88,11 @@ class DbResults(Document):
                 text = f"{what}, {plan.POOLED_QUERY}, c={concurrency}: Apus / {name}, {bound}"
                 aims.append(Aim(text, value, limit, at_least=at_least))
         for test in plan.TESTS:
-            for concurrency in self.concurrencies() if test.sleep_seconds else ():
+            for concurrency in self.concurrencies() if test.sleeps else ():
                 room = self.room(test.name, concurrency, "apus")
-                limit = room.name if room else "pool"
-                text = f"Of what the {limit} allows, {test.name}, c={concurrency}, at least"
-                aims.append(Aim(text, room and room.share, LEAST_SHARE, at_least=True))
+                text = f"Of what pool and core allow, {test.name}, c={concurrency}, at least"
+                limit = LEAST_SHARE_COMPUTING if test.computes else LEAST_SHARE
+                aims.append(Aim(text, room and room.share, limit, at_least=True))
         return aims
 
 

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from harness.db import load, measure, plan, report, verify
+from harness.db import load, measure, network, pace, plan, report, verify
 from harness.db.results import DbResults, core_list
 from harness.db.suite import Databases
 from harness.suite import chosen
@@ -26,11 +26,12 @@ def row(number: int, **extra) -> dict:
     return {"id": number, "name": f"item {number:05}", "description": description, **extra}
 
 
-def run(rps=1000.0, cpu_us=100.0, errors=None, pool_limit=None) -> dict:
+def run(rps=1000.0, cpu_us=100.0, errors=None, pool_limit=None, steady=None) -> dict:
     return {
         "requests": 1000, "seconds": 1.0, "rps": rps, "cpu_us": cpu_us, "database_us": 50.0, "p50_us": 300.0,
         "p99_us": 900.0, "errors": errors or {"connect": 0}, "server_load": 1.0, "database_load": 0.5,
         "client_load": 0.5, "pss_kib": 1024, "connections": 120, "pool_limit_rps": pool_limit,
+        "steady_rps": steady,
     }  # fmt: skip
 
 
@@ -70,18 +71,25 @@ class Plan(unittest.TestCase):
             with self.assertRaises(ValueError):
                 Databases(Databases.parse(["--concurrency", words])).concurrencies()
 
-    def test_pool_limit(self):
+    def test_queries_under_way(self):
         asleep = chosen(plan.TESTS, ["sleeping_query_with_pool"])[0]
         pool = plan.Pool(workers=24, size=5)
-        self.assertEqual(plan.pool_limit(asleep, pool.of("apus", 1000), 1000), 120 / 0.05)
-        self.assertEqual(plan.pool_limit(asleep, pool.of("apus", 100), 100), 100 / 0.05)
-        self.assertEqual(plan.pool_limit(asleep, pool.of("apache", 500), 500), 500 / 0.05)
-        self.assertIsNone(plan.pool_limit(chosen(plan.TESTS, ["basic"])[0], 120, 100))
+        self.assertEqual(plan.pool_queries(asleep, pool.of("apus", 1000), 1000), 120)
+        self.assertEqual(plan.pool_queries(asleep, pool.of("apus", 100), 100), 100)
+        self.assertEqual(plan.pool_queries(asleep, pool.of("apache", 500), 500), 500)
+        self.assertIsNone(plan.pool_queries(chosen(plan.TESTS, ["basic"])[0], 120, 100))
+
+    def test_queries_a_second_within_times(self):
+        samples = [(1.0, 100), (2.0, 400), (3.0, 1400), (4.0, 2000), (5.0, 2001)]
+        self.assertEqual(pace.between(samples, 1.5, 4.5), 800.0)
+        self.assertIsNone(pace.between(samples, 3.5, 4.5))
+        self.assertIsNone(pace.between(samples, 4.5, 1.5))
 
     def test_requests(self):
         self.assertEqual(load.requests_for(5000.0, 2, 100), 10_000)
         self.assertEqual(load.requests_for(300.0, 2, 1000), 2000)
         self.assertEqual(load.requests_for(50.0, 2, 1000), 1000)
+        self.assertEqual(load.requests_for(50.0, 2, 1000, least=4), 4000)
         self.assertEqual(load.requests_for(1e9, 2, 100), load.MOST_REQUESTS)
 
 
@@ -113,6 +121,28 @@ class Answers(unittest.TestCase):
                 verify.check("basic_query", status, body)
 
 
+class Network(unittest.TestCase):
+    """Against mean value analysis, which is another way to the same."""
+
+    def mean_value(self, users: int, thinking: float, demand: float) -> float:
+        length = rate = 0.0
+        for number in range(1, users + 1):
+            residence = demand * (1 + length)
+            rate = number / (thinking + residence)
+            length = rate * residence
+        return rate
+
+    def test_a_connection_for_each_user(self):
+        for users, core in ((1, 700.0), (100, 700.0), (100, 480.0), (100, 100.0)):
+            expected = self.mean_value(users, 0.2, 1 / core)
+            self.assertAlmostEqual(network.rate(users, users / 0.2, users, core, 1), expected, places=6)
+
+    def test_more_users_than_connections(self):
+        self.assertAlmostEqual(network.rate(2, 10.0, 1, 10.0, 1), 10 * 2 / 3)
+        self.assertAlmostEqual(network.rate(1000, 600.0, 120, 700.0, 1), 600.0, places=3)
+        self.assertAlmostEqual(network.rate(1000, 700.0, 120, 600.0, 2), 600.0, places=3)
+
+
 class Ab(unittest.TestCase):
     def test_each_failure_is_counted_once(self):
         found = load.failures(AB, unanswered=10, status=15)
@@ -134,9 +164,9 @@ class Rendered(unittest.TestCase):
                     "swoole": [run(rps=3000.0, cpu_us=50.0)],
                     "apache": [run(rps=2000.0, errors={"receive": 7})],
                 },
-                "sleeping_query_with_pool-c100": {"apus": [run(rps=1900.0, cpu_us=100.0, pool_limit=2000.0)]},
+                "sleeping_query_with_pool-c100": {"apus": [run(rps=1800.0, cpu_us=100.0, pool_limit=2000.0, steady=1900.0)]},
                 "real_app_simulation_with_files_and_connections-c100": {
-                    "apus": [run(rps=200.0, cpu_us=4000.0, pool_limit=500.0)]
+                    "apus": [run(rps=150.0, cpu_us=4000.0, pool_limit=500.0, steady=200.0)]
                 },
             },
             {"apache in basic-c100": "ab ended with 1\nlog"},
@@ -149,9 +179,12 @@ class Rendered(unittest.TestCase):
         self.assertEqual(states[swoole], (1.2, "not met"))
         apache = "Requests/s, basic_query_with_pool, c=100: Apus / Apache mod_php, at least"
         self.assertEqual(states[apache], (2.1, "not met"))
-        self.assertEqual(states["Of what the pool allows, sleeping_query_with_pool, c=100, at least"], (0.95, "met"))
-        core = "Of what the core allows, real_app_simulation_with_files_and_connections, c=100, at least"
-        self.assertEqual(states[core], (0.8, "not met"))
+        slept = "Of what pool and core allow, sleeping_query_with_pool, c=100, at least"
+        self.assertEqual(states[slept], (self.results.room("sleeping_query_with_pool", 100, "apus").share, "met"))
+        computed = "Of what pool and core allow, real_app_simulation_with_files_and_connections, c=100, at least"
+        # The core allows 250.
+        self.assertAlmostEqual(states[computed][0], 0.8, places=2)
+        self.assertEqual(states[computed][1], "not met")
 
     def test_failures(self):
         self.assertEqual(self.results.all_failures("apus"), 0)
@@ -161,7 +194,7 @@ class Rendered(unittest.TestCase):
     def test_markdown(self):
         text = report.markdown(self.results)
         self.assertIn("| basic_query_with_pool | 4,200 | 3,000 | 2,000! | 1.40 | 2.10 |", text)
-        self.assertIn("| sleeping_query_with_pool | 100 | Apus | 120 | 2,000 | 10,000 | 1,900 | pool | 95% |", text)
+        self.assertIn("| sleeping_query_with_pool | 100 | Apus | 120 | 2,000 | 10,000 | 1,995 | 1,900 | 95% |", text)
         self.assertIn("7 receive", text)
         self.assertIn("Failed: apache in basic-c100 (ab ended with 1).", text)
         self.assertIn("Not measured: fpm", text)

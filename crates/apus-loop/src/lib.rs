@@ -201,6 +201,12 @@ impl Loop {
         Bell::new(key, &self.queue)
     }
 
+    /// Whether bells were rung that are not passed on yet.
+    #[inline]
+    pub fn have_rung(&self) -> bool {
+        self.queue.has_keys()
+    }
+
     /// Has a source run.
     #[inline]
     pub fn ask(&self, id: SourceId) {
@@ -226,7 +232,7 @@ impl Loop {
     /// Whether something is to be run or passed on.
     #[inline]
     fn has_work(&self) -> bool {
-        !self.asked.borrow().is_empty() || self.queue.has_keys()
+        !self.asked.borrow().is_empty() || self.have_rung()
     }
 
     /// Polls a future beside everything else, as a part of this loop's turns: for the first time before any source is

@@ -171,6 +171,11 @@ impl<C: Driven> Runners<C> {
         self.resumed.borrow().len()
     }
 
+    /// Whether somebody has rung a bell since the turn began: the next one has him run.
+    pub(crate) fn have_rung(&self) -> bool {
+        self.of.have_rung()
+    }
+
     /// The next of those.
     pub(crate) fn next_resumed(&self) -> Option<Key> {
         self.first(&self.resumed)

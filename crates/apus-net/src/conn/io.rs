@@ -1,5 +1,6 @@
 //! The socket of a connection: what is known of it, and who is told.
 
+use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
 
@@ -115,7 +116,8 @@ impl Conn {
     }
 }
 
-/// How long connections have been run, by the clock that each request reads when it comes: no reading more.
+/// How long connections have been run, by the clock that each request reads when it comes: while turns are short, no
+/// reading more.
 ///
 /// Were all that wait run first, new requests that compute for a while would hold up those that have begun and wait for
 /// a database: all would compute, then all would wait, and the processor with them. So a turn is short, and those that
@@ -127,12 +129,14 @@ struct Turn {
 }
 
 impl Turn {
-    /// The clock, in seconds, before a connection was run and after it: another where a request came.
-    fn saw(&mut self, before: f64, after: f64) {
-        if after.to_bits() != before.to_bits() {
+    /// The clock, in seconds, before a connection was run and after it: another where a request came. Whether one did.
+    fn saw(&mut self, before: f64, after: f64) -> bool {
+        let came = after.to_bits() != before.to_bits();
+        if came {
             self.first.get_or_insert(after);
             self.last = after;
         }
+        came
     }
 
     fn is_long(&self) -> bool {
@@ -140,44 +144,66 @@ impl Turn {
     }
 }
 
+/// How often those who were woken by others that went on come before new requests.
+const PUT_OFF: u8 = 4;
+
 /// What runs the connections of a worker that speak HTTP.
-pub(crate) struct Driving(Runners<Conn>);
+pub(crate) struct Driving {
+    conns: Runners<Conn>,
+    /// The last turn to which requests came was long, so the next one may be after its first: the clock is read after
+    /// each.
+    slow: Cell<bool>,
+    /// How often new requests were put off since one was begun.
+    put_off: Cell<u8>,
+}
 
 impl Source for Driving {
     fn event(&self, key: Key, events: u32) -> bool {
-        self.0.event(key, events)
+        self.conns.event(key, events)
     }
 
     fn woken(&self, key: Key) -> bool {
-        self.0.woken(key)
+        self.conns.woken(key)
     }
 
     fn run(&self, _cx: &mut std::task::Context<'_>) -> Pace {
         let mut turn = Turn::default();
-        for _ in 0..self.0.resumed() {
-            let Some(key) = self.0.next_resumed() else { break };
+        let resumed = self.conns.resumed();
+        for _ in 0..resumed {
+            let Some(key) = self.conns.next_resumed() else { break };
             self.run_one(key, &mut turn);
         }
-        let waiting = self.0.waiting();
+        let waiting = self.conns.waiting();
+        if resumed > 0 && waiting > 0 && self.puts_off() {
+            return Pace::Done;
+        }
         for number in 1..=waiting {
-            let Some(key) = self.0.next() else { break };
+            let Some(key) = self.conns.next() else { break };
             self.run_one(key, &mut turn);
             if turn.is_long() && number < waiting {
+                self.slow.set(true);
                 return Pace::Later;
             }
+        }
+        if turn.first.is_some() {
+            self.slow.set(turn.is_long());
         }
         Pace::Done
     }
 
     fn end(&self) {
-        self.0.end();
+        self.conns.end();
     }
 }
 
 impl Driving {
+    fn new(conns: Runners<Conn>) -> Self {
+        Self { conns, slow: Cell::new(false), put_off: Cell::new(0) }
+    }
+
     #[inline]
     fn run_one(&self, key: Key, turn: &mut Turn) {
-        self.0.run(
+        self.conns.run(
             key,
             |_| {},
             |conn, runner| {
@@ -185,10 +211,25 @@ impl Driving {
                 let clock = &conn.port.worker.clock;
                 let before = clock.coarse();
                 let ended = runner.run(&mut std::task::Context::from_waker(bell.waker()));
-                turn.saw(before, clock.coarse());
+                let after = clock.coarse();
+                if turn.saw(before, after) && self.slow.get() {
+                    turn.saw(after, clock.wall());
+                }
                 ended
             },
         );
+    }
+
+    /// Those who went on have woken others: somebody got the connection of a pool that is idle until he is run. They
+    /// are run first, but not for ever.
+    fn puts_off(&self) -> bool {
+        let times = self.put_off.get();
+        let puts_off = times < PUT_OFF && self.conns.have_rung();
+        self.put_off.set(if puts_off { times + 1 } else { 0 });
+        if puts_off {
+            self.conns.ask();
+        }
+        puts_off
     }
 }
 
@@ -198,7 +239,7 @@ impl Conns {
         self.messages.prepare()?;
         if self.driving.get().is_none() {
             // There is one thread: nobody else can have made one.
-            let _ = self.driving.set(self.events.add(|id| Rc::new(Driving(Runners::new(&self.events, id))))?);
+            let _ = self.driving.set(self.events.add(|id| Rc::new(Driving::new(Runners::new(&self.events, id))))?);
         }
         Ok(())
     }
@@ -206,7 +247,7 @@ impl Conns {
     /// Runs a connection from now on.
     pub(crate) fn drive(&self, conn: &Rc<Conn>, runner: Box<dyn Run>) {
         if let Some(driving) = self.driving.get()
-            && let Err(error) = driving.0.attach(conn, runner)
+            && let Err(error) = driving.conns.attach(conn, runner)
         {
             conn.port.worker.metrics.warn(&format!("a connection could not be begun, and is closed: {error}"));
         }
@@ -216,7 +257,7 @@ impl Conns {
     #[inline]
     pub(super) fn wake(&self, conn: &Conn) {
         if let Some(driving) = self.driving.get() {
-            driving.0.wake(conn);
+            driving.conns.wake(conn);
         }
     }
 }
@@ -224,7 +265,7 @@ impl Conns {
 impl Drop for Conns {
     fn drop(&mut self) {
         if let Some(driving) = self.driving.get() {
-            driving.0.remove();
+            driving.conns.remove();
         }
     }
 }
