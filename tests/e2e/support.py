@@ -82,12 +82,17 @@ def written(what, path):
     return until(what, lambda: path.exists() and path.read_text())
 
 
-def alive(pid):
+def state(pid):
+    """The letter of its main thread in /proc; none where there is no such process."""
     try:
-        # A zombie has ended.
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except (OSError, IndexError):
-        return False
+        return None
+
+
+def alive(pid):
+    # A zombie has ended.
+    return state(pid) not in (None, "Z")
 
 
 def halt(pid):

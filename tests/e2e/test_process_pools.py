@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from support import PATIENCE, Server, alive, module, php, until
+from support import PATIENCE, Server, alive, module, php, state, until
 
 
 class Script:
@@ -62,13 +62,7 @@ class Script:
     def children(self):
         """Process ids and states of the script's children."""
         pids = pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        states = {}
-        for pid in pids:
-            try:
-                states[int(pid)] = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-            except OSError:
-                pass
-        return states
+        return {int(pid): letter for pid in pids if (letter := state(pid))}
 
     def descriptors(self, pid=None):
         return sorted(os.listdir(f"/proc/{pid or self.pid}/fd"))

@@ -6,7 +6,7 @@ import os
 import signal
 import unittest
 
-from support import Case, until
+from support import Case, state, until
 
 WHO = "$response->end((string) $server->worker_id);"
 LONG = os.environ.get("APUS_LONG") == "1"
@@ -57,8 +57,9 @@ class Share(Case):
     def test_two_for_each_of_many_workers_leave_none_idle(self):
         with contextlib.ExitStack() as opened:
             server = self.serve(WHO, settings={"worker_num": 8})
-            # On a busy machine some of them begin late.
+            # On a busy machine some of them begin late; who is at work has no connection kept for him.
             until("all serve", lambda: all(worker["state"] == "serving" for worker in server.status()["workers"]))
+            until("all wait", lambda: all(state(pid) == "S" for pid in server.workers()))
             counts = self.keep_open(server, 32, opened)
             self.assertGreaterEqual(len(counts), 8 if LONG else 7, sorted(counts.items()))
 

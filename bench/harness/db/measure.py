@@ -87,8 +87,8 @@ class DbBench:
             self._alone[key] = pace.alone(self.database, *key, self._cores.server)
         return self._alone[key] / test.sleeps
 
-    def _under_load(self, group: procs.Group, wanted: "Load") -> dict:
-        number = wanted.requests or self._requests(wanted)
+    def _under_load(self, group: procs.Group, wanted: Load) -> dict:
+        number = self._warm_up(wanted)
         settle(group)
         self.database.settle()
         server, database = procs.cpu_seconds(group.tree()), self.database.cpu_seconds()
@@ -116,11 +116,14 @@ class DbBench:
             "processes": len(stats),
         }
 
-    def _requests(self, wanted: "Load") -> int:
+    def _warm_up(self, wanted: Load) -> int:
+        """How many requests are to be sent."""
         rate = load.pilot(wanted.url, wanted.concurrency, self._cores.client, self._scratch / "ab.csv")
+        if wanted.requests:
+            return max(wanted.concurrency, wanted.requests)
         return load.requests_for(rate, wanted.seconds, wanted.concurrency, least_requests(wanted.test))
 
-    def _run(self, wanted: "Load", number: int):
+    def _run(self, wanted: Load, number: int):
         return load.run(wanted.url, number, wanted.concurrency, self._cores.client, self._scratch / "ab.csv")
 
     def _tokens(self, run: Path, port: int, concurrency: int) -> dict[str, str]:
