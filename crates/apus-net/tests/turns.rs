@@ -1,6 +1,6 @@
 //! Which requests a turn begins, and who comes before them.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "what is missing fails the test")]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
 
 mod support;
 
