@@ -31,11 +31,11 @@ def pilot(url: str, concurrency: int, core: int, table: Path) -> float:
         requests *= 8
 
 
-def requests_for(rate: float, seconds: float, concurrency: int, least: int = 2) -> int:
-    """As many as take `seconds`, but `least` for each connection, for one alone would measure the start; of two, one
-    where even that takes long."""
-    if least == 2 and concurrency / rate > LONG_SECONDS:
-        least = 1
+def requests_for(rate: float, seconds: float, concurrency: int, sleeps: bool = False) -> int:
+    """As many as take `seconds`, but two for each connection, for one alone would measure the start; one where even
+    that takes long. Four where queries sleep: the time is looked at in which all connections have a request under way,
+    which is not the first one's, nor the last one's."""
+    least = 4 if sleeps else 1 if concurrency / rate > LONG_SECONDS else 2
     return max(least * concurrency, min(MOST_REQUESTS, int(rate * seconds)))
 
 

@@ -12,7 +12,7 @@ from ..contenders import BENCH, Contender, fill
 from ..measure import Ports, await_answer, files_directory, run_directory, settle, started
 from . import load, pace
 from .mariadb import MariaDb
-from .plan import Pool, Test, least_requests, pool_queries
+from .plan import Pool, Test, pool_queries
 from .verify import verify
 
 APP = BENCH / "db" / "app"
@@ -31,7 +31,7 @@ class Cores:
 
 
 @dataclass(frozen=True)
-class Load:
+class Wanted:
     """What is asked for."""
 
     test: Test
@@ -55,6 +55,7 @@ class DbBench:
         # Servers that give up root must reach the application and the run directory.
         self._scratch.chmod(0o755)
         self._app, self._classes = self._scratch / "app", self._scratch / "classes"
+        self._table = self._scratch / "ab.csv"
         shutil.copytree(APP, self._app)
         write_classes(self._classes)
         self.database = MariaDb(self._scratch, cores.database, self._ports.free(), over_tcp)
@@ -73,7 +74,7 @@ class DbBench:
             with started(contender, run, self._tokens(run, port, concurrency), self._cores.server) as group:
                 await_answer(group, port, "/basic")
                 verify(port, test)
-                figures = self._under_load(group, Load(test, port, concurrency, seconds, requests))
+                figures = self._under_load(group, Wanted(test, port, concurrency, seconds, requests))
                 if any(figures["errors"].values()):
                     figures["log"] = group.log_tail(20)
         return {**figures, "connections": connections, "pool_limit_rps": allowed}
@@ -87,14 +88,14 @@ class DbBench:
             self._alone[key] = pace.alone(self.database, *key, self._cores.server)
         return self._alone[key] / test.sleeps
 
-    def _under_load(self, group: procs.Group, wanted: Load) -> dict:
+    def _under_load(self, group: procs.Group, wanted: Wanted) -> dict:
         number = self._warm_up(wanted)
         settle(group)
         self.database.settle()
         server, database = procs.cpu_seconds(group.tree()), self.database.cpu_seconds()
         with pace.Pace(self.database) if wanted.test.sleeps else nullcontext() as asked:
             began = time.monotonic()
-            figures = self._run(wanted, number)
+            figures = load.run(wanted.url, number, wanted.concurrency, self._cores.client, self._table)
             ended = time.monotonic()
         stats = group.tree()
         server, database = procs.cpu_seconds(stats) - server, self.database.cpu_seconds() - database
@@ -116,15 +117,12 @@ class DbBench:
             "processes": len(stats),
         }
 
-    def _warm_up(self, wanted: Load) -> int:
+    def _warm_up(self, wanted: Wanted) -> int:
         """How many requests are to be sent."""
-        rate = load.pilot(wanted.url, wanted.concurrency, self._cores.client, self._scratch / "ab.csv")
+        rate = load.pilot(wanted.url, wanted.concurrency, self._cores.client, self._table)
         if wanted.requests:
             return max(wanted.concurrency, wanted.requests)
-        return load.requests_for(rate, wanted.seconds, wanted.concurrency, least_requests(wanted.test))
-
-    def _run(self, wanted: Load, number: int):
-        return load.run(wanted.url, number, wanted.concurrency, self._cores.client, self._scratch / "ab.csv")
+        return load.requests_for(rate, wanted.seconds, wanted.concurrency, wanted.test.sleeps > 0)
 
     def _tokens(self, run: Path, port: int, concurrency: int) -> dict[str, str]:
         return {

@@ -58,12 +58,6 @@ def seconds(test: Test, wanted: float) -> float:
     return wanted * SLEEPING_TIMES if test.sleeps else wanted
 
 
-def least_requests(test: Test) -> int:
-    """Of each connection of the load generator. Where queries sleep, the time is looked at in which all connections
-    have a request under way: not the first one's, nor the last one's."""
-    return 4 if test.sleeps else 2
-
-
 QUICK = ("basic", "basic_query", POOLED_QUERY, TESTS[8].name, TESTS[11].name)
 QUICK_CONCURRENCY = 100
 

@@ -89,7 +89,7 @@ class Plan(unittest.TestCase):
         self.assertEqual(load.requests_for(5000.0, 2, 100), 10_000)
         self.assertEqual(load.requests_for(300.0, 2, 1000), 2000)
         self.assertEqual(load.requests_for(50.0, 2, 1000), 1000)
-        self.assertEqual(load.requests_for(50.0, 2, 1000, least=4), 4000)
+        self.assertEqual(load.requests_for(50.0, 2, 1000, sleeps=True), 4000)
         self.assertEqual(load.requests_for(1e9, 2, 100), load.MOST_REQUESTS)
 
 

@@ -177,18 +177,19 @@ impl Source for Driving {
         if resumed > 0 && waiting > 0 && self.puts_off() {
             return Pace::Done;
         }
+        let mut pace = Pace::Done;
         for number in 1..=waiting {
             let Some(key) = self.conns.next() else { break };
             self.run_one(key, &mut turn);
             if turn.is_long() && number < waiting {
-                self.slow.set(true);
-                return Pace::Later;
+                pace = Pace::Later;
+                break;
             }
         }
         if turn.first.is_some() {
             self.slow.set(turn.is_long());
         }
-        Pace::Done
+        pace
     }
 
     fn end(&self) {
