@@ -11,10 +11,10 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import machine
+from . import machine, page
 from .contenders import Contender
 from .db import mariadb
-from .document import Aim, Document
+from .document import Aim, Document, over
 from .measure import Bench, Cores, Ports
 from .programs import Column, Tables, cell
 from .scenarios import Target
@@ -79,11 +79,20 @@ class ApiResults(Document):
         share = self.value(case, contender, "foreign_load")
         return "" if share is None else f"{share:.0%}"
 
+    def client(self, case: str, contender: str) -> str:
+        """What wrk and MariaDB took of their core."""
+        share = self.value(case, contender, "client_core_load")
+        return "" if share is None else f"{share:.0%}"
+
+    def paced(self, case: str, *names: str) -> bool:
+        """Whether the server sets the pace of each of them: docs/decisions/0016-the-aim-beside-swoole.md."""
+        return all((self.value(case, name, "client_core_load") or 0) < page.CLIENT_BOUND for name in names)
+
     def aims(self) -> list[Aim]:
         def worst(key: str, peer: str, cases: tuple[Case, ...]) -> float | None:
             """The ratio in the case in which it is worst for Apus."""
-            found = [ratio for case in cases if (ratio := self.ratio(case.name, key, "apus", peer)) is not None]
-            return (max if key == "cpu_us" else min)(found) if found else None
+            compared = (case.name for case in cases if key == "cpu_us" or self.paced(case.name, "apus", peer))
+            return over(max if key == "cpu_us" else min, (self.ratio(case, key, "apus", peer) for case in compared))
 
         def pair(peer: str, cases: tuple[Case, ...], what: str, slack: float) -> Iterator[Aim]:
             name = f"{what}: Apus / {self.titles.get(peer, peer)}"
@@ -107,7 +116,9 @@ def _intro(results: Document) -> str:
         "user and system, for one answer, MariaDB's not included. Storage is the same for all: an event is one write to a file that "
         "is opened for appending; keys and campaigns come from MariaDB, over a Unix socket and eight connections, one round trip a "
         "query; a request holds one connection at a time. Statements stay prepared with their connections; behind php-fpm, where they "
-        "end with the request, they are sent as text. All gave the same answers before. The last column is what other programs took of the server's core."
+        "end with the request, they are sent as text. All gave the same answers before. The last two columns are what wrk and MariaDB took of their core, and "
+        "other programs of the server's; where the former is full "
+        f"({page.CLIENT_BOUND:.0%}), it sets the pace, and throughput is not compared."
     )
 
 
@@ -119,7 +130,7 @@ class Api(Suite):
         "throughput, latency, CPU a request, failures. Writes the raw figures by date and a Markdown table."
     )
     RESULTS = ApiResults
-    REPORT = Tables("An API", _intro, CASES, (("x Apus", ApiResults.times), ("of others", ApiResults.noise)))
+    REPORT = Tables("An API", _intro, CASES, (("x Apus", ApiResults.times), ("client's core", ApiResults.client), ("of others", ApiResults.noise)))
     ORDER = ("apus", *PEERS)
     CASES = CASES
     QUICK = ("event-c100", "campaign-c100")

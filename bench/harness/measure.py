@@ -100,13 +100,15 @@ class Bench:
     ) -> dict:
         load.warm_up(scenario, port, self._cores.client, body, warm_up)
         settle(group)
-        core_before, cpu_before = procs.core_busy_ticks(self._cores.server), procs.cpu_seconds(group.tree())
+        cores = (self._cores.server, self._cores.client)
+        before, cpu_before = [procs.core_busy_ticks(core) for core in cores], procs.cpu_seconds(group.tree())
         began = time.monotonic()
         figures = load.run(scenario, port, self._cores.client, body, scenario.seconds(seconds), self._scratch)
         elapsed = time.monotonic() - began
         stats = group.tree()
         cpu = procs.cpu_seconds(stats) - cpu_before
-        busy = (procs.core_busy_ticks(self._cores.server) - core_before) / procs.TICKS_PER_SECOND
+        ticks = [procs.core_busy_ticks(core) - then for core, then in zip(cores, before)]
+        busy, client_busy = (count / procs.TICKS_PER_SECOND for count in ticks)
         rss, pss = procs.memory_kib(stats)
         return {
             **figures.record(),
@@ -115,6 +117,8 @@ class Bench:
             "server_cpu": cpu,
             "server_load": cpu / elapsed,
             "client_load": figures.client_cpu / elapsed,
+            # The client's and what shares its core: a database.
+            "client_core_load": client_busy / elapsed,
             # What others took of the server's core meanwhile: not zero means that the machine was not quiet.
             "foreign_load": max(0.0, busy - cpu) / elapsed,
             "rss_kib": rss,

@@ -40,6 +40,16 @@ class Aims(unittest.TestCase):
         self.assertEqual((throughput.value, throughput.limit, throughput.state), (0.9, 0.95, "not met"))
         self.assertEqual(self.found["CPU, the worst case but for fifty campaigns: Apus / swoole, at most"].value, 1.0)
 
+    def test_throughput_counts_where_the_server_sets_the_pace(self):
+        full = {**run(10, 50), "client_core_load": 0.98}
+        found = {aim.text: aim.value for aim in results({
+            "campaign-c100": {"apus": {**run(9, 110), "client_core_load": 0.9}, "swoole": {**run(10, 100), "client_core_load": 0.9}},
+            "campaign-c1000": {"apus": full, "swoole": run(8, 100)},
+            "event-c100": {"apus": run(11, 90), "swoole": {**run(10, 100), "client_core_load": 1.0}},
+        }).aims()}  # fmt: skip
+        self.assertEqual(found["Throughput, the worst case but for fifty campaigns: Apus / swoole, at least"], 1.1)
+        self.assertEqual(found["CPU, the worst case but for fifty campaigns: Apus / swoole, at most"], 1.25)
+
     def test_one_failure_is_too_many(self):
         self.assertEqual(self.found["Failed requests of Apus, at most"].state, "not met")
 
