@@ -4,9 +4,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends php8.2-cli php8
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN cargo build --release -p apus-php -p apus-cli \
-    && install -D -m 755 target/release/apus /out/bin/apus \
-    && install -D -m 644 target/release/libapus.so /out/lib/apus/apus.so
+RUN tools/release \
+    && install -D -m 755 target/pgo/apus /out/bin/apus \
+    && install -D -m 644 target/pgo/libapus.so /out/lib/apus/apus.so
 
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends php8.2-cli php8.2-opcache ca-certificates \

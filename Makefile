@@ -6,6 +6,8 @@ PORT    ?= 8080
 PREFIX  ?= /usr/local
 TARGET  := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 RELEASE := $(TARGET)/release
+# What `make release` builds: what is installed, packed and measured.
+PACKED  := $(TARGET)/pgo
 COMPLETIONS_BASH := bash-completion/completions
 COMPLETIONS_ZSH  := zsh/site-functions
 COMPLETIONS_FISH := fish/vendor_completions.d
@@ -18,7 +20,7 @@ endif
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-pack bench-travel bench-tasks bench-start bench-superglobals bench-compat bench-tls bench-front bench-api bench-serve soak docs api fmt install uninstall clean
+.PHONY: help deps cargo build release run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-pack bench-travel bench-tasks bench-start bench-superglobals bench-compat bench-tls bench-front bench-api bench-serve soak docs api fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +38,9 @@ build: deps ## build the module (apus.so) and the command (apus); PHP_CONFIG=php
 	@ln -sf libapus.so $(RELEASE)/apus.so
 	@echo "built $(RELEASE)/apus.so and $(RELEASE)/apus"
 
+release: deps ## build the module and the command as they are installed: compiled twice, the second time by what ran how often (target/pgo)
+	@tools/release
+
 test: cargo ## format, lints, rules of the tree, unit tests, phpt, end to end; counts at the end
 	@tests/run
 
@@ -43,65 +48,65 @@ test-long: deps ## what takes longer: phpt under valgrind and AddressSanitizer, 
 	@tools/install-packages test
 	@tests/run --long
 
-bench: build ## measure beside the peers (arguments: BENCH="--help")
+bench: release ## measure beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run $(BENCH)
 
-bench-db: build ## measure applications with a database beside the peers (arguments: BENCH="--help")
+bench-db: release ## measure applications with a database beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run db $(BENCH)
 
-bench-coro: build ## measure coroutines beside the peers' (arguments: BENCH="--help")
+bench-coro: release ## measure coroutines beside the peers' (arguments: BENCH="--help")
 	bench/coro/run $(BENCH)
 
-bench-ws: build ## measure WebSocket servers beside each other (arguments: BENCH="--help")
+bench-ws: release ## measure WebSocket servers beside each other (arguments: BENCH="--help")
 	bench/run ws $(BENCH)
 
-bench-memory: build ## measure eleven million rows in memory beside the peers (arguments: BENCH="--help")
+bench-memory: release ## measure eleven million rows in memory beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run memory $(BENCH)
 
-bench-pack: build ## measure values as bytes beside igbinary (arguments: BENCH="--help")
+bench-pack: release ## measure values as bytes beside igbinary (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run pack $(BENCH)
 
-bench-tasks: build ## measure task workers beside the peers' (arguments: BENCH="--help")
+bench-tasks: release ## measure task workers beside the peers' (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run tasks $(BENCH)
 
-bench-start: build ## measure start and reload beside the peers (arguments: BENCH="--help")
+bench-start: release ## measure start and reload beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run start $(BENCH)
 
-bench-superglobals: build ## measure what the setting superglobals costs (arguments: BENCH="--help")
+bench-superglobals: release ## measure what the setting superglobals costs (arguments: BENCH="--help")
 	bench/run superglobals $(BENCH)
 
-bench-compat: build ## measure code written for Swoole under Apus and Swoole (SWOOLE_SO=...; arguments: BENCH="--help")
+bench-compat: release ## measure code written for Swoole under Apus and Swoole (SWOOLE_SO=...; arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run compat $(BENCH)
 
-bench-tls: build ## measure TLS and HTTP/2 over it beside the peers (arguments: BENCH="--help")
+bench-tls: release ## measure TLS and HTTP/2 over it beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run tls $(BENCH)
 
-bench-front: build ## measure files, compression, the access log and metrics beside nginx (arguments: BENCH="--help")
+bench-front: release ## measure files, compression, the access log and metrics beside nginx (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run front $(BENCH)
 
-bench-api: build ## measure an API beside the same on php-fpm, Go and Swoole (arguments: BENCH="--help")
+bench-api: release ## measure an API beside the same on php-fpm, Go and Swoole (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run api $(BENCH)
 
-bench-serve: build ## measure PHP applications unchanged beside nginx with php-fpm (arguments: BENCH="--help")
+bench-serve: release ## measure PHP applications unchanged beside nginx with php-fpm (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run serve $(BENCH)
 
-bench-travel: build ## measure the travel service beside the same in Go (arguments: BENCH="--help")
+bench-travel: release ## measure the travel service beside the same in Go (arguments: BENCH="--help")
 	bench/run travel $(BENCH)
 
-soak: build ## mixed queries while databases are killed (SOAK_SECONDS=600, SOAK_SEED), then hours of everything at once, also with AddressSanitizer (arguments: BENCH="--help")
+soak: release ## mixed queries while databases are killed (SOAK_SECONDS=600, SOAK_SEED), then hours of everything at once, also with AddressSanitizer (arguments: BENCH="--help")
 	@tools/install-packages test bench
-	APUS_SO=$(RELEASE)/libapus.so tests/soak/soak.py $(SOAK)
+	APUS_SO=$(PACKED)/libapus.so tests/soak/soak.py $(SOAK)
 	APUS_ASAN_SO=$$(tools/asan-module) bench/run soak $(BENCH)
 
 docs: cargo ## write docs/options.md anew, and the measured table of README.md
@@ -114,13 +119,13 @@ api: build ## write the API reference as HTML (target/api), and the stubs as a C
 fmt: cargo ## format the Rust sources
 	cargo fmt --all
 
-install: build ## install apus and apus.so under PREFIX
-	install -D -m 755 $(RELEASE)/apus $(DESTDIR)$(PREFIX)/bin/apus
-	install -D -m 644 $(RELEASE)/libapus.so $(DESTDIR)$(PREFIX)/lib/apus/apus.so
+install: release ## install apus and apus.so under PREFIX
+	install -D -m 755 $(PACKED)/apus $(DESTDIR)$(PREFIX)/bin/apus
+	install -D -m 644 $(PACKED)/libapus.so $(DESTDIR)$(PREFIX)/lib/apus/apus.so
 	@install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,$(COMPLETIONS_BASH) $(COMPLETIONS_ZSH) $(COMPLETIONS_FISH))
-	@$(RELEASE)/apus completions bash > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_BASH)/apus
-	@$(RELEASE)/apus completions zsh > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_ZSH)/_apus
-	@$(RELEASE)/apus completions fish > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_FISH)/apus.fish
+	@$(PACKED)/apus completions bash > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_BASH)/apus
+	@$(PACKED)/apus completions zsh > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_ZSH)/_apus
+	@$(PACKED)/apus completions fish > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_FISH)/apus.fish
 	@echo "apus finds its module by itself; for plain php: php -d extension=$(PREFIX)/lib/apus/apus.so"
 
 uninstall: ## remove what install put under PREFIX

@@ -150,7 +150,7 @@ def _static_tokens() -> dict[str, str]:
         "GROUP": group,
         "SERVICE_USER": "nobody" if root else user,
         "SERVICE_GROUP": "nogroup" if root else group,
-        "APUS_SO": os.environ.get("APUS_SO", str(target / "release" / "libapus.so")),
+        "APUS_SO": os.environ.get("APUS_SO", str(target / "pgo" / "libapus.so")),
     }
     tokens["APUS_BIN"] = os.environ.get("APUS_BIN", str(Path(tokens["APUS_SO"]).parent / "apus"))
     for name in ("SWOOLE_SO", "FRANKENPHP_BIN", "APUS_ASAN_SO"):

@@ -77,6 +77,15 @@ def asan(session):
     session.command(None, counts.last, ["tests/lib/watched.py", "--asan"], env=env)
 
 
+def release(session):
+    """What is installed: the compiler has moved more there than in the build that the other sections test."""
+    if session.command("build", counts.one, ["tools/release"]).code:
+        return
+    module = str(session.target / "pgo" / "libapus.so")
+    env = {**os.environ, "APUS_SO": module, "APUS_EXTENSION": module}
+    session.command(None, counts.last, ["tests/run", "--only", "phpt", "--only", "e2e"], env=env)
+
+
 def kills(session):
     env = session.environment(APUS_KILLS=os.environ.get("APUS_KILLS", "5000"))
     session.command(None, counts.last, ["tests/e2e/run", "test_memory_kill"], env=env)
@@ -117,6 +126,11 @@ def others(session):
             session.inside(version, module, ON_EVERY_PHP)
 
 
+def training(session):
+    env = session.environment()
+    session.command(None, counts.one, ["tools/train", env["APUS_SO"], env.get("APUS", "apus")], env=env)
+
+
 def e2e(session):
     session.command(None, counts.last, ["tests/e2e/run", *session.words], env=session.environment())
 
@@ -131,6 +145,7 @@ SECTIONS = (
     Section("examples", "examples/, and what `apus new` writes", tested(counts.last, "php", "-n", "tools/tests/examples.php"), module=False),
     Section("toolchain", "how make gets Rust", plain(counts.unittests, sys.executable, "-B", "tools/tests/toolchain.py"), module=False),
     Section("samples", "the PHP blocks of README.md and docs/", tested(counts.last, "php", "-n", "tools/tests/samples.php"), module=False),
+    Section("training", "what `make release` learns from", training),
     Section("bench", "the harness of the benchmarks", plain(counts.unittests, *units("bench", "bench")), module=False),
     Section("runner", "this runner", plain(counts.unittests, *units("tests/runner", "tests")), module=False),
     Section("phpt", "tests/phpt, by PHP's own runner", lambda s: phpt.run(s, "phpt"), words=True),
@@ -144,6 +159,7 @@ SECTIONS = (
     Section("h2spec", "h2spec, strict, in clear and over TLS", tested(counts.last, "tests/conformance/h2spec")),
     Section("others", f"the PHP versions of TEST_PHP, each in a root of its own: {', '.join(ON_EVERY_PHP)}", others, module=False),
     Section("valgrind", "all phpt of coroutines, the engine and the hooks", tested(counts.last, "tests/sanitize", SANITIZE="all"), long=True),
+    Section("release", "make release, and phpt and e2e with what it builds", release, module=False, long=True),
     Section("asan", "all phpt with AddressSanitizer", asan, long=True),
     Section("kills", "APUS_KILLS kills (5000) for each structure in shared memory", kills, long=True),
     Section("share", "how 4, 16 and 64 workers share connections", share, long=True),

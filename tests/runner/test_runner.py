@@ -16,10 +16,10 @@ from runner.sections import ROOT, SECTIONS, Section, choose
 from runner.session import Done, Session
 
 LONG = [
-    "valgrind", "asan", "kills", "share", "attacks", "traffic", "everything", "requests", "testssl", "sapi", "differential",
+    "valgrind", "release", "asan", "kills", "share", "attacks", "traffic", "everything", "requests", "testssl", "sapi", "differential",
 ]  # fmt: skip
 WHOLE = [
-    "format", "lints", "rules", "readme", "rust", "build", "examples", "toolchain", "samples", "bench", "runner",
+    "format", "lints", "rules", "readme", "rust", "build", "examples", "toolchain", "samples", "training", "bench", "runner",
     "phpt", "phpt-jit", "ceilings", "sanitize", "xdebug", "e2e", "conformance", "h2spec", "others",
 ]  # fmt: skip
 
@@ -62,7 +62,7 @@ class Choice(unittest.TestCase):
 
     def test_a_given_module_is_what_is_tested(self):
         chosen = choose(None, [], Path("apus.so"), False)
-        self.assertEqual(chosen, ["phpt", "phpt-jit", "ceilings", "sanitize", "xdebug", "e2e", "conformance", "h2spec"])
+        self.assertEqual(chosen, ["training", "phpt", "phpt-jit", "ceilings", "sanitize", "xdebug", "e2e", "conformance", "h2spec"])
 
     def test_words_choose_among_phpt(self):
         self.assertEqual(choose(None, ["sleep"], None, False), ["phpt", "phpt-jit", "ceilings"])

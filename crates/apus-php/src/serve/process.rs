@@ -78,6 +78,14 @@ pub(super) fn finish() {
 pub(crate) fn run(handover: &'static Handover, worker: Rc<Worker>, settings: &Settings) -> ! {
     let code = serve_all(handover, worker, settings);
     log::settle_for_good();
+    #[cfg(profile_counters)]
+    // SAFETY: the runtime of rustc's -Cprofile-generate; it writes what was counted, which _exit() would lose.
+    unsafe {
+        unsafe extern "C" {
+            fn __llvm_profile_write_file() -> libc::c_int;
+        }
+        __llvm_profile_write_file();
+    }
     // SAFETY: _exit takes any code. Nothing may unwind: what the frames below belong to is the parent's.
     unsafe { libc::_exit(code) }
 }
