@@ -76,13 +76,11 @@ class ApiResults(Document):
 
     def noise(self, case: str, contender: str) -> str:
         """What others took of the server's core."""
-        share = self.value(case, contender, "foreign_load")
-        return "" if share is None else f"{share:.0%}"
+        return self.share(case, contender, "foreign_load")
 
     def client(self, case: str, contender: str) -> str:
         """What wrk and MariaDB took of their core."""
-        share = self.value(case, contender, "client_core_load")
-        return "" if share is None else f"{share:.0%}"
+        return self.share(case, contender, "client_core_load")
 
     def paced(self, case: str, *names: str) -> bool:
         """Whether the server sets the pace of each of them: docs/decisions/0016-the-aim-beside-swoole.md."""

@@ -60,6 +60,11 @@ class Document:
         """The median over the rounds."""
         return median(run.get(key) for run in self.runs(case, contender))
 
+    def share(self, case: str, contender: str, key: str) -> str:
+        """A share of a core, as a cell."""
+        value = self.value(case, contender, key)
+        return "" if value is None else f"{value:.0%}"
+
     def rounds_of(self, case: str, key: str, *names: str) -> list[tuple[float, ...]]:
         """A figure of several contenders, round by round: what is compared was measured within seconds of each other.
         Where some have fewer rounds it is not known which, and there is one, of their medians."""

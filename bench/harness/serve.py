@@ -97,8 +97,7 @@ class ServeResults(Document):
 
     def noise(self, case: str, contender: str) -> str:
         """What others took of the server's core."""
-        share = self.value(case, contender, "foreign_load")
-        return "" if share is None else f"{share:.0%}"
+        return self.share(case, contender, "foreign_load")
 
     def aims(self) -> list[Aim]:
         return [

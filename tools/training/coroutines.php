@@ -88,21 +88,16 @@ function conversations(int $connections, int $rounds): void
         }
     });
     $pool = new Apus\ConnectionPool(fn () => stream_socket_client("tcp://$address"), $connections);
-    $group = new Coroutine\WaitGroup(4 * $connections);
-    for ($number = 0; $number < 4 * $connections; $number++) {
-        go(function () use ($group, $pool, $rounds): void {
-            for ($round = 0; $round < intdiv($rounds, 4); $round++) {
-                $pool->use(function ($connection) use ($round): void {
-                    fwrite($connection, "question $round\n");
-                    if (fgets($connection) !== "answer to question $round\n") {
-                        throw new LogicException('a stream lost a line');
-                    }
-                });
-            }
-            $group->done();
-        });
-    }
-    $group->wait();
+    Coroutine\parallel(4 * $connections, function () use ($pool, $rounds): void {
+        for ($round = 0; $round < intdiv($rounds, 4); $round++) {
+            $pool->use(function ($connection) use ($round): void {
+                fwrite($connection, "question $round\n");
+                if (fgets($connection) !== "answer to question $round\n") {
+                    throw new LogicException('a stream lost a line');
+                }
+            });
+        }
+    });
     $pool->close();
     fclose($listening);
 }

@@ -29,24 +29,19 @@ function is_answered(int $port): bool
 
 function pages(int $port, array $calls, int $rounds): void
 {
-    $group = new Coroutine\WaitGroup(CONNECTIONS);
-    for ($number = 0; $number < CONNECTIONS; $number++) {
-        Apus\go(function () use ($group, $port, $calls, $rounds): void {
-            $client = new Client('127.0.0.1', $port);
-            $client->set(['timeout' => 30]);
-            $client->setHeaders(['User-Agent' => 'Mozilla/5.0', 'Accept-Encoding' => 'gzip', 'Cookie' => 'seen=7']);
-            for ($round = 0; $round < $rounds; $round++) {
-                foreach ($calls as $path => $body) {
-                    $body === null ? $client->get($path) : $client->post($path, $body);
-                    if ($client->statusCode !== 200) {
-                        throw new RuntimeException("$path was answered $client->statusCode $client->errMsg");
-                    }
+    Coroutine\parallel(CONNECTIONS, function () use ($port, $calls, $rounds): void {
+        $client = new Client('127.0.0.1', $port);
+        $client->set(['timeout' => 30]);
+        $client->setHeaders(['User-Agent' => 'Mozilla/5.0', 'Accept-Encoding' => 'gzip', 'Cookie' => 'seen=7']);
+        for ($round = 0; $round < $rounds; $round++) {
+            foreach ($calls as $path => $body) {
+                $body === null ? $client->get($path) : $client->post($path, $body);
+                if ($client->statusCode !== 200) {
+                    throw new RuntimeException("$path was answered $client->statusCode $client->errMsg");
                 }
             }
-            $group->done();
-        });
-    }
-    $group->wait();
+        }
+    });
 }
 
 $root = "$scratch/public";

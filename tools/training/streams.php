@@ -37,21 +37,16 @@ $server->on('pipeMessage', fn (Server $server, int $from, mixed $data): string =
 /** Each of some connections asks again and again, and awaits what it has sent. */
 function conversations(int $type, int $port, array $settings, callable $message, int $rounds): void
 {
-    $group = new Coroutine\WaitGroup(CONNECTIONS);
-    for ($number = 0; $number < CONNECTIONS; $number++) {
-        Apus\go(function () use ($group, $type, $port, $settings, $message, $rounds): void {
-            $client = new Client($type);
-            $client->set(['timeout' => 30] + $settings);
-            $client->connect('127.0.0.1', $port) || throw new RuntimeException("connect: $client->errMsg");
-            for ($round = 0; $round < $rounds; $round++) {
-                $client->send($message($round));
-                $client->recv() === $message($round) || throw new RuntimeException("recv: $client->errMsg");
-            }
-            $client->close();
-            $group->done();
-        });
-    }
-    $group->wait();
+    Coroutine\parallel(CONNECTIONS, function () use ($type, $port, $settings, $message, $rounds): void {
+        $client = new Client($type);
+        $client->set(['timeout' => 30] + $settings);
+        $client->connect('127.0.0.1', $port) || throw new RuntimeException("connect: $client->errMsg");
+        for ($round = 0; $round < $rounds; $round++) {
+            $client->send($message($round));
+            $client->recv() === $message($round) || throw new RuntimeException("recv: $client->errMsg");
+        }
+        $client->close();
+    });
 }
 
 $server->addProcess(new Process(function () use ($server, $lines, $datagrams, $scratch): void {

@@ -101,19 +101,6 @@ $server->on('message', function (Server $server, Frame $frame): void {
 });
 $server->on('task', fn (Server $server, int $id, int $from, array $numbers): int => array_sum($numbers));
 
-/** Each of so many coroutines has a connection of its own. */
-function each_of(int $connections, callable $work): void
-{
-    $group = new Coroutine\WaitGroup($connections);
-    for ($number = 0; $number < $connections; $number++) {
-        Apus\go(function () use ($group, $work): void {
-            $work();
-            $group->done();
-        });
-    }
-    $group->wait();
-}
-
 function check(bool $right, string $what): void
 {
     $right || throw new RuntimeException($what);
@@ -122,7 +109,7 @@ function check(bool $right, string $what): void
 /** Requests over a connection that is kept. */
 function requests(int $port, bool $tls, array $settings, array $heads, array $calls, int $rounds): void
 {
-    each_of(CONNECTIONS, function () use ($port, $tls, $settings, $heads, $calls, $rounds): void {
+    Coroutine\parallel(CONNECTIONS, function () use ($port, $tls, $settings, $heads, $calls, $rounds): void {
         $client = new Client('127.0.0.1', $port, $tls);
         $client->set(['timeout' => 30, 'ssl_verify_peer' => false] + $settings);
         for ($round = 0; $round < $rounds; $round++) {
@@ -159,7 +146,7 @@ function streams(int $port, int $rounds): void
 function messages(int $port, bool $deflate, int $rounds): void
 {
     $last = 0;
-    each_of(CONNECTIONS, function () use ($port, $deflate, $rounds, &$last): void {
+    Coroutine\parallel(CONNECTIONS, function () use ($port, $deflate, $rounds, &$last): void {
         $client = new Client('127.0.0.1', $port);
         $client->set(['timeout' => 30, 'websocket_compression' => $deflate]);
         check($client->upgrade('/'), "WebSocket: $client->errMsg");

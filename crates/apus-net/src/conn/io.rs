@@ -105,7 +105,7 @@ impl Conn {
         self.ready.set(ready);
     }
 
-    /// The kernel takes nothing more for now.
+    /// The kernel takes nothing more until an event tells of room.
     pub(super) fn no_room(&self) {
         self.set_ready(|ready| (ready.writable, ready.write_closed) = (false, false));
     }
