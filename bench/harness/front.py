@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from . import machine
 from .contenders import Contender
 from .document import Aim, Document
 from .measure import Bench, Cores
 from .programs import Column, Tables, cell
 from .scenarios import Target
-from .suite import Step, Suite, say
+from .suite import Step, Suite, warn_of_busy
 from .verify import WrongAnswer
 
 SMALL_BYTES = 1024
@@ -153,8 +152,7 @@ class Front(Suite):
 
     @contextmanager
     def open(self, ready: list[Contender]) -> Iterator[None]:
-        for core, share in machine.busy_cores((self.cores.server, self.cores.client)).items():
-            say(f"warning: core {core} is {share:.0%} busy with something else; figures will be noisy")
+        warn_of_busy(self.cores.server, self.cores.client)
         self.site = Path(tempfile.mkdtemp(prefix="apus-bench-front-", dir=self.options.scratch))
         self.site.chmod(0o755)
         try:

@@ -10,14 +10,13 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import machine
 from .contenders import Contender, environment
 from .db import mariadb
 from .document import Aim, Document
 from .measure import Bench, Cores, Ports
 from .programs import Column, Tables, cell
 from .scenarios import Target
-from .suite import Step, Suite, say
+from .suite import Step, Suite, warn_of_busy
 from .verify import WrongAnswer
 
 PACKAGE = Path("/usr/share/wordpress")
@@ -153,8 +152,7 @@ class Serve(Suite):
 
     @contextmanager
     def open(self, ready: list[Contender]) -> Iterator[None]:
-        for core, share in machine.busy_cores((self.cores.server, self.cores.client)).items():
-            say(f"warning: core {core} is {share:.0%} busy with something else; figures will be noisy")
+        warn_of_busy(self.cores.server, self.cores.client)
         with ExitStack() as stack:
             scratch = Path(tempfile.mkdtemp(prefix="apus-bench-serve-", dir=self.options.scratch))
             stack.callback(shutil.rmtree, scratch, ignore_errors=True)

@@ -358,3 +358,8 @@ def names(text: str | None) -> list[str]:
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def warn_of_busy(*cores: int) -> None:
+    for core, share in machine.busy_cores(cores).items():
+        say(f"warning: core {core} is {share:.0%} busy with something else; figures will be noisy")

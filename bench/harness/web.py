@@ -9,7 +9,7 @@ from .contenders import Contender
 from .document import Document
 from .measure import Bench, Cores
 from .results import Results
-from .suite import Step, Suite, say
+from .suite import Step, Suite, warn_of_busy
 from .suites import SUITES
 
 # Start, verification, warm-up and stop of one measurement, seconds; for the estimate only.
@@ -65,8 +65,7 @@ class Web(Suite):
         return machine.absent(tools)
 
     def open(self, ready: list[Contender]) -> AbstractContextManager:
-        for core, share in machine.busy_cores((self.cores.server, self.cores.client)).items():
-            say(f"warning: core {core} is {share:.0%} busy with something else; figures will be noisy")
+        warn_of_busy(self.cores.server, self.cores.client)
         self.bench = Bench(self.options.scratch, self.cores)
         return closing(self.bench)
 

@@ -13,6 +13,7 @@ const BEYOND: u32 = 80600;
 
 const SHIM: &[&str] = &[
     "fiber",
+    "enter",
     "switch",
     "value",
     "class",
@@ -116,6 +117,8 @@ fn compile_shim(includes: &[String]) {
     build.warnings(true).extra_warnings(false).flag_if_supported("-Wno-unused-parameter").std("gnu11");
     // Nobody else calls it: the compiler may inline what a file of it exports to the others.
     build.flag("-fvisibility=hidden").force_frame_pointer(false);
+    // A switch pushes where it goes on.
+    build.flag_if_supported("-mno-red-zone");
     for include in includes {
         build.flag(include);
     }
@@ -133,8 +136,8 @@ fn generate_externs(includes: &[String]) {
         .allowlist_function("zend_is_graceful_exit|zend_throw_exception_internal|zend_clear_exception")
         .allowlist_function("php_info_print_table_.*|zend_get_type_by_const|zend_zval_type_name")
         .allowlist_type("apus_.*|zval|zend_(string|object|class_entry|execute_data|module_entry|array|fiber_context)")
-        .allowlist_var("apus_bailed_in_release|APUS_.*|IS_[A-Z]+|ZEND_ACC_[A-Z_]+|E_[A-Z_]+|MAY_BE_[A-Z]+|zend_ce_.*|ZEND_MODULE_API_NO|USING_ZTS|ZEND_DEBUG")
-        .opaque_type("_IO_FILE|FILE|zend_jmp_buf|__jmp_buf_tag|sigjmp_buf|jmp_buf")
+        .allowlist_var("apus_(bailed_in_release|jumper)|APUS_.*|IS_[A-Z]+|ZEND_ACC_[A-Z_]+|E_[A-Z_]+|MAY_BE_[A-Z]+|zend_ce_.*|ZEND_MODULE_API_NO|USING_ZTS|ZEND_DEBUG")
+        .opaque_type("apus_switching|_IO_FILE|FILE|zend_jmp_buf|__jmp_buf_tag|sigjmp_buf|jmp_buf")
         .derive_default(false)
         .layout_tests(true)
         .merge_extern_blocks(true)

@@ -117,10 +117,10 @@ def others(session):
         if made.code:
             continue
         path = subprocess.run(["tools/root", "make", version], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
-        module = session.target / f"php{version}" / session.folder / "libapus.so"
+        target = session.target_of(version)
+        module = target / session.folder / "libapus.so"
         module.unlink(missing_ok=True)
-        env = {**os.environ, "APUS_PHP_CONFIG": path.strip() + ".php-config"}
-        env |= {"CARGO_TARGET_DIR": str(session.target / f"php{version}")}
+        env = {**os.environ, "APUS_PHP_CONFIG": path.strip() + ".php-config", "CARGO_TARGET_DIR": str(target)}
         session.command(f"build {version}", counts.one, ["cargo", "build", "--profile", session.profile, "-p", "apus-php"], env=env)
         if module.exists():
             session.inside(version, module, ON_EVERY_PHP)

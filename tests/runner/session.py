@@ -3,6 +3,7 @@
 import codecs
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,18 @@ class Session:
     def _cargo(self, name, counter):
         packages = ["-p", "apus-php", "-p", "apus-cli"]
         return self.command(name, counter, ["cargo", "build", "--profile", self.profile, *packages]).code
+
+    def target_of(self, version):
+        """Where cargo builds for another version of PHP. It begins with what was built for the first one: the libraries,
+        which know nothing of PHP, are not compiled again."""
+        target = self.target / f"php{version}"
+        first, begun = self.target / self.folder, target / self.folder
+        if first.is_dir() and not begun.exists():
+            part = target / f"{self.folder}.part"
+            shutil.rmtree(part, ignore_errors=True)
+            shutil.copytree(first, part, symlinks=True)
+            part.rename(begun)
+        return target
 
     def module(self):
         """The module under test: the one that was given, or else that of this run's build."""

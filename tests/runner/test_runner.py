@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -163,6 +164,20 @@ class Runs(unittest.TestCase):
         self.assertEqual(ran, ["tools/root make 8.4", "cargo build --profile ci", "tools/root run 8.4 tests/run"])
         self.assertRegex(said, r"root 8.4 +1 +0 .*\nbuild 8.4 +1 +0 .*\nphp 8.4.1 +5 +0 .*\ntested on PHP 8.4.1\n7 passed, 0 failed\n")
         self.assertEqual(code, 0)
+
+    def test_another_version_begins_with_what_was_built_for_the_first(self):
+        with tempfile.TemporaryDirectory() as target, mock.patch.dict(os.environ, CARGO_TARGET_DIR=target):
+            session = Session("ci", 1, [])
+            self.assertEqual(list(session.target_of("8.4").parent.iterdir()), [])
+            built = session.target / "ci" / "deps" / "libtokio.rlib"
+            built.parent.mkdir(parents=True)
+            built.write_text("compiled")
+            os.utime(built, (1, 1))
+            begun = session.target_of("8.4") / "ci" / "deps" / "libtokio.rlib"
+            self.assertEqual((begun.read_text(), begun.stat().st_mtime), ("compiled", 1))
+            begun.write_text("its own")
+            self.assertEqual((session.target_of("8.4"), begun.read_text()), (session.target / "php8.4", "its own"))
+            self.assertEqual([path.name for path in session.target_of("8.4").iterdir()], ["ci"])
 
 
 class CommandLine(unittest.TestCase):

@@ -281,19 +281,12 @@ typedef struct apus_own apus_own;
 /* NULL: no memory for a stack (an exception may be set). */
 apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard);
 void apus_fiber_destroy(apus_fiber *fiber);                      /* only when idle */
-/* Gives an idle fiber its job, then apus_fiber_enter() runs it. */
+/* Gives an idle fiber its job, which runs when it is entered (apus_switch.h). */
 void apus_fiber_assign(apus_fiber *fiber, apus_job *job);
 void apus_fiber_name(apus_fiber *fiber, int64_t coroutine); /* whose job it is */
 int64_t apus_fiber_coroutine(const apus_fiber *fiber);
 /* What its job starts with, instead of what it has inherited. */
 void apus_fiber_give(apus_fiber *fiber, apus_own *own);
-/* Enters the fiber from whatever context runs now; returns when it leaves. */
-apus_left apus_fiber_enter(apus_fiber *fiber);
-/* Some loaded object that is not PHP's imports what registers observers of switches, or none does: before the first
- * fiber is made, and whenever one comes that does. */
-void apus_switch_imported(bool imported);
-/* Leaves the running fiber towards whoever entered it; returns when it is entered again. */
-void apus_fiber_leave(apus_fiber *fiber);
 /* A fiber whose job bailed out is spent: it can only be abandoned. */
 void apus_fiber_abandon(apus_fiber *fiber);
 /* May the code that runs now be suspended? False in tick functions, handlers of pcntl and at shutdown. */
@@ -589,6 +582,7 @@ const void *apus_running_call(void); /* names the call that runs, as long as it 
 #include "apus_sapi.h"
 #include "apus_closure.h"
 #include "apus_state.h"
+#include "apus_switch.h"
 
 /* ---- process.c ---- */
 /* At module start (opcache compiles the hook of that time into its code): `hook` runs at the next place where PHP code

@@ -1,5 +1,4 @@
-#include "apus_guard.h"
-#include "apus_switch.h"
+#include "apus_fiber.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,38 +9,13 @@
 /* Without MADV_GUARD_INSTALL each guarded stack costs two of vm.max_map_count (65,530 by default) mappings; further
  * stacks go unguarded and are checked for overflow by a canary whenever they are left. */
 #define GUARDED_STACKS_MAX 16000
-#define STACK_CANARY UINT64_C(0x41505553a5a5a5a5)
 
 /* zvals of the first piece of a VM stack. It lies on the C stack, above all that runs there: a coroutine that waits two
  * or three calls deep then has one page resident where the usual 16 KiB from the heap would be a second one. */
 #define FIRST_VM_SLOTS 80
 
-struct apus_fiber {
-	zend_fiber_context context;
-	zend_fiber_context *resumer;    /* who entered last, and is left to */
-	zend_fiber_context *inner;      /* the context that left last: ours, or a user's Fiber that runs inside */
-	zend_execute_data *execute_data; /* where the PHP code stands while it waits */
-	zend_vm_stack vm_stack;
-	apus_standing bottom;           /* of its stack, below every job */
-	apus_job *job;                  /* NULL: idle */
-	int64_t coroutine;              /* whose job it is */
-	apus_ambient ambient;
-	apus_talks talks;
-	zval handler;                   /* the error handler that was set when it was entered */
-	apus_marks *marks;              /* while it waits */
-	apus_handlers handlers;         /* its own, while it waits */
-	int handler_depth;              /* of what lies below them, while it runs */
-	bool fresh;                     /* its job has not begun */
-	/* One of ambient, marks, handlers and bailed_in_release is to be put in place when it is entered. */
-	bool laden;
-	bool keeps_handlers;            /* those that the job leaves behind stay for the process */
-	bool bailed_in_release;         /* apus_bailed_in_release of the waiting code */
-	bool guarded;                   /* its guard is one of guarded_stacks */
-	uint64_t *canary;               /* lowest word of an unguarded stack, or NULL */
-};
-
 static char apus_fiber_kind; /* its address identifies our contexts */
-static zend_function apus_fiber_function = { ZEND_INTERNAL_FUNCTION };
+zend_function apus_fiber_function = { ZEND_INTERNAL_FUNCTION };
 apus_fiber *apus_running_fiber;
 static uint32_t guarded_stacks;
 static enum { GUARD_UNKNOWN, GUARD_CHEAP, GUARD_MAPPED } guard_way;
@@ -366,180 +340,6 @@ void apus_fiber_give(apus_fiber *fiber, apus_own *own)
 {
 	apus_ambient_start(&fiber->ambient, own);
 	fiber->laden = true;
-}
-
-static zend_never_inline void begin(const apus_fiber *outer, apus_fiber *fiber)
-{
-	fiber->fresh = false;
-	fiber->keeps_handlers = outer == NULL && !fiber->job->of_request;
-	if (outer != NULL && UNEXPECTED(outer->handlers.count != 0)) {
-		apus_handlers_inherit(&fiber->handlers, &outer->handlers);
-	}
-}
-
-/* Lets the fiber run. */
-static zend_always_inline apus_left run(apus_fiber *outer, apus_fiber *fiber)
-{
-	fiber->handler_depth = apus_handlers_depth();
-	apus_handlers_put(&fiber->handlers);
-	apus_running_fiber = fiber;
-	apus_switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
-	apus_running_fiber = outer;
-	const bool waiting = fiber->job != NULL;
-	if (UNEXPECTED(apus_bailed_in_release)) {
-		fiber->bailed_in_release = fiber->laden = waiting;
-		apus_bailed_in_release = false;
-	}
-	if (!waiting) {
-		if (!fiber->keeps_handlers) {
-			apus_handlers_drop(fiber->handler_depth);
-		}
-		if (apus_swap_in_use()) {
-			apus_swap_reset();
-		}
-		return APUS_JOB_OVER;
-	}
-	return EXPECTED(fiber->canary == NULL) || *fiber->canary == STACK_CANARY ? APUS_WAITS : APUS_OVERFLOWED;
-}
-
-static zend_always_inline void release_handler(apus_fiber *fiber)
-{
-	if (UNEXPECTED(Z_TYPE(fiber->handler) != IS_UNDEF)) {
-		zval handler;
-		ZVAL_COPY_VALUE(&handler, &fiber->handler);
-		ZVAL_UNDEF(&fiber->handler);
-		apus_zval_release(&handler);
-	}
-}
-
-/* With all that the running context or the fiber may have. */
-static zend_never_inline ZEND_COLD apus_left enter_laden(apus_fiber *outer, apus_fiber *fiber, uint32_t holds)
-{
-	apus_ambient ambient;
-	apus_holdings held;
-	zval none;
-	held.count = 0;
-	ZVAL_UNDEF(&none);
-	if (outer != NULL) {
-		if (holds & APUS_HOLD_THINGS) {
-			apus_guard_mark(&held, outer);
-		}
-		apus_handlers_take(&outer->handlers, outer->handler_depth);
-	}
-	apus_running_fiber = fiber;
-	apus_ambient_take(&ambient, outer != NULL ? &outer->handler : &none, (holds & APUS_HOLD_STATE) != 0);
-	ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
-	apus_ambient_put(&fiber->ambient);
-	if (fiber->fresh) {
-		begin(outer, fiber);
-	}
-	apus_marks *const marks = holds & APUS_HOLD_STATE ? apus_marks_take() : NULL;
-	apus_marks_put(fiber->marks);
-	fiber->marks = NULL;
-	fiber->laden = false;
-	const bool bailed_in_release = apus_bailed_in_release;
-	apus_bailed_in_release = fiber->bailed_in_release;
-	fiber->bailed_in_release = false;
-	const apus_left left = run(outer, fiber);
-	apus_guard_unmark(&held);
-	apus_bailed_in_release = bailed_in_release;
-	apus_ambient_put(&ambient);
-	if (outer != NULL) {
-		outer->handler_depth = apus_handlers_depth();
-		apus_handlers_put(&outer->handlers);
-	}
-	apus_marks_put(marks);
-	release_handler(fiber);
-	return left;
-}
-
-static zend_never_inline ZEND_COLD apus_left enter_from_destructors(apus_fiber *fiber)
-{
-	apus_in_destructors = false;
-	const uint32_t blocks = apus_switch_open();
-	const apus_left left = apus_fiber_enter(fiber);
-	apus_switch_close(blocks);
-	return left;
-}
-
-apus_left apus_fiber_enter(apus_fiber *fiber)
-{
-	if (UNEXPECTED(apus_in_destructors)) {
-		return enter_from_destructors(fiber);
-	}
-	apus_fiber *const outer = apus_running_fiber;
-	fiber->resumer = EG(current_fiber_context);
-	const uint32_t holds = apus_calls_hold(&apus_fiber_function);
-	bool laden = UNEXPECTED(holds != 0) || fiber->laden || apus_bailed_in_release || apus_ambient_stays();
-	if (outer != NULL) {
-		/* For backtraces: one of ours that enters another, perhaps from a user's Fiber, stands here meanwhile. */
-		outer->execute_data = EG(current_execute_data);
-		laden |= apus_handlers_depth() > outer->handler_depth;
-	}
-	if (UNEXPECTED(laden)) {
-		return enter_laden(outer, fiber, holds);
-	}
-	if (UNEXPECTED(Z_TYPE(EG(user_error_handler)) != IS_UNDEF)) {
-		ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
-	}
-	if (UNEXPECTED(fiber->fresh)) {
-		begin(outer, fiber);
-	}
-	const apus_left left = run(outer, fiber);
-	if (outer != NULL) {
-		outer->handler_depth = apus_handlers_depth();
-	}
-	release_handler(fiber);
-	return left;
-}
-
-static zend_never_inline ZEND_COLD void leave_laden(apus_fiber *fiber, uint32_t holds)
-{
-	apus_holdings held;
-	held.count = 0;
-	bool amidst = (holds & APUS_HOLD_STATE) != 0;
-	if (apus_c_waits) {
-		apus_c_waits = false;
-		amidst = true;
-		holds |= EG(prev_exception) != NULL ? APUS_HOLD_STATE : 0;
-	}
-	/* First: what a call holds may be part of the state that is taken. */
-	if (holds & APUS_HOLD_THINGS) {
-		apus_guard_mark(&held, fiber);
-	}
-	if (holds & APUS_HOLD_STATE) {
-		fiber->marks = apus_marks_take();
-	}
-	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
-	apus_ambient_take(&fiber->ambient, &fiber->handler, amidst);
-	fiber->laden = fiber->marks != NULL || fiber->handlers.count != 0 || fiber->ambient.taken;
-	apus_switch_to(fiber->resumer);
-	apus_guard_unmark(&held);
-}
-
-static zend_never_inline ZEND_COLD void leave_destructors(apus_fiber *fiber)
-{
-	apus_in_destructors = false;
-	const uint32_t blocks = apus_switch_open();
-	apus_fiber_leave(fiber);
-	apus_switch_close(blocks);
-}
-
-void apus_fiber_leave(apus_fiber *fiber)
-{
-	if (UNEXPECTED(apus_in_destructors)) {
-		leave_destructors(fiber);
-		return;
-	}
-	fiber->inner = EG(current_fiber_context);
-	fiber->execute_data = EG(current_execute_data);
-	const uint32_t holds = apus_calls_hold(&apus_fiber_function);
-	if (UNEXPECTED(holds != 0) || UNEXPECTED(apus_c_waits) || apus_ambient_stays()
-		|| UNEXPECTED(apus_handlers_depth() > fiber->handler_depth)) {
-		leave_laden(fiber, holds);
-	} else {
-		apus_switch_to(fiber->resumer);
-	}
 }
 
 bool apus_vm_alone(void)

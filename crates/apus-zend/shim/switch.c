@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 bool apus_jumps;
+void *apus_jumper;
 bool apus_in_destructors;
 bool apus_switch_unobserved;
 
@@ -16,11 +17,23 @@ static bool is_of_php(const void *function)
 		&& dladdr((const void *) zend_fiber_switch_context, &php) != 0 && its.dli_fbase == php.dli_fbase;
 }
 
+/* The kernel has the processor keep return addresses twice: then only what was called may return. */
+static bool has_shadow_stack(void)
+{
+	uint64_t pointer = 0;
+#ifdef __x86_64__
+	/* rdsspq %rax, which does nothing where there is none. */
+	__asm__ volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" : "+a" (pointer));
+#endif
+	return pointer != 0;
+}
+
 void apus_switch_startup(void)
 {
 	/* With other contexts a handle is something else, and a debug build asserts. */
 #if !defined(ZEND_FIBER_UCONTEXT) && !ZEND_DEBUG
 	apus_jumps = is_of_php((const void *) jump_fcontext) && __sanitizer_start_switch_fiber == NULL;
+	apus_jumper = apus_jumps && !has_shadow_stack() ? (void *) jump_fcontext : NULL;
 #endif
 }
 

@@ -2,6 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use crate::call::Raise;
@@ -186,6 +188,46 @@ unsafe extern "C" fn ends_script(job: *const sys::apus_job, thrown: *mut sys::ze
     is_end(&|class| class.contains(thrown))
 }
 
+/// Leaves the running context for the one that stands at `to`; returns when it is entered again. See `apus_jump_inline`
+/// in `shim/apus_switch.h`.
+///
+/// # Safety
+/// `to` and the record are what `apus_fiber_entering` or `apus_fiber_leaving` gave.
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::inline_always, reason = "called, it would be what it is there to avoid")]
+#[inline(always)]
+unsafe fn jump(to: *mut c_void, switching: &mut MaybeUninit<sys::apus_switching>) -> sys::apus_jumped {
+    let (handle, transfer);
+    // SAFETY: as promised by the caller. PHP's function finds the return address where a call puts it, keeps the
+    // registers that a function has to keep, and comes back with the stack pointer as it was.
+    unsafe {
+        std::arch::asm!(
+            "lea 2f(%rip), %rdx",
+            "push %rdx",
+            "jmp *%rax",
+            "2:",
+            inout("rax") sys::apus_jumper => handle,
+            out("rdx") transfer,
+            inout("rdi") to => _,
+            inout("rsi") switching.as_mut_ptr() => _,
+            clobber_abi("sysv64"),
+            options(att_syntax),
+        );
+    }
+    sys::apus_jumped { handle, transfer }
+}
+
+/// The same by a call.
+///
+/// # Safety
+/// As above.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn jump(to: *mut c_void, switching: &mut MaybeUninit<sys::apus_switching>) -> sys::apus_jumped {
+    type Jumper = unsafe extern "C" fn(*mut c_void, *mut sys::apus_switching) -> sys::apus_jumped;
+    // SAFETY: as promised by the caller; where that is so, it is PHP's function.
+    unsafe { std::mem::transmute::<*mut c_void, Jumper>(sys::apus_jumper)(to, switching.as_mut_ptr()) }
+}
+
 /// How a job ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ran {
@@ -227,10 +269,20 @@ impl Fiber {
     ///
     /// # Safety
     /// The fiber has a job, is not running, and no Rust borrow that its code may take again is held.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
+    #[inline(always)]
     pub unsafe fn enter(self) -> bool {
-        // SAFETY: as promised by the caller.
-        let left = unsafe { sys::apus_fiber_enter(self.0.as_ptr()) };
+        let mut switching = MaybeUninit::uninit();
+        // SAFETY: as promised by the caller; the record stays where it is until this context goes on.
+        let left = unsafe {
+            let to = sys::apus_fiber_entering(self.0.as_ptr(), switching.as_mut_ptr());
+            if to.is_null() {
+                sys::apus_fiber_enter(self.0.as_ptr())
+            } else {
+                let jumped = jump(to, &mut switching);
+                sys::apus_fiber_entered(self.0.as_ptr(), switching.as_mut_ptr(), jumped)
+            }
+        };
         if left == sys::apus_left_APUS_OVERFLOWED {
             overflowed();
         }
@@ -241,9 +293,20 @@ impl Fiber {
     ///
     /// # Safety
     /// `self` is the innermost of our fibers that runs now, and switching is allowed.
+    #[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
+    #[inline(always)]
     pub unsafe fn leave(self) {
-        // SAFETY: as promised by the caller.
-        unsafe { sys::apus_fiber_leave(self.0.as_ptr()) };
+        let mut switching = MaybeUninit::uninit();
+        // SAFETY: as in `enter`.
+        unsafe {
+            let to = sys::apus_fiber_leaving(self.0.as_ptr(), switching.as_mut_ptr());
+            if to.is_null() {
+                sys::apus_fiber_leave(self.0.as_ptr());
+            } else {
+                let jumped = jump(to, &mut switching);
+                sys::apus_fiber_back(switching.as_mut_ptr(), jumped);
+            }
+        }
     }
 
     /// Has the processor fetch its record, or, of one that waits, what lies on its stacks where it goes on.

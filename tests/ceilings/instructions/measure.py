@@ -8,6 +8,7 @@ The ceilings are for the build that is tested (profile ci, about 8 % above relea
 """
 import pathlib
 import platform
+import re
 import socket
 import subprocess
 import sys
@@ -59,9 +60,7 @@ def per_piece(run, few, many):
     return (counts[1] - counts[0]) / (many - few)
 
 
-def switch():
-    """A resume() and the yield() that answers it."""
-    code = """
+YIELDS = """
 use Apus\\Coroutine;
 $n = (int) $argv[1];
 Apus\\Coroutine\\run(function () use ($n) {
@@ -69,10 +68,33 @@ Apus\\Coroutine\\run(function () use ($n) {
     for ($i = 0; $i < $n; $i++) { Coroutine::resume($id); }
 });
 """
+CHANNELS = """
+use Apus\\Coroutine\\Channel;
+$n = (int) $argv[1];
+Apus\\Coroutine\\run(function () use ($n) {
+    [$ping, $pong] = [new Channel(1), new Channel(1)];
+    Apus\\go(function () use ($n, $ping, $pong) { for ($i = 0; $i < $n; $i++) { $pong->push($ping->pop()); } });
+    for ($i = 0; $i < $n; $i++) { $ping->push($i); $pong->pop(); }
+});
+"""
 
-    def run(folder, pieces):
-        subprocess.run([*callgrind(folder), php(), "-n", "-d", f"extension={module()}", "-r", code, str(pieces)], check=True)
-    return {"instructions a resume() and yield()": (per_piece(run, 1_000, 11_000), 980)}
+
+def switch():
+    """A resume() and the yield() that answers it; a value that goes to another coroutine by a channel, and the answer.
+    Where these functions are seen, what enters a coroutine is called: one more is returned through (decision 0031)."""
+    called = set()
+
+    def run(code):
+        def piecewise(folder, pieces):
+            subprocess.run([*callgrind(folder), php(), "-n", "-d", f"extension={module()}", "-r", code, str(pieces)], check=True)
+            for file in pathlib.Path(folder).iterdir():
+                called.update(re.findall(r"\) (apus_fiber_(?:enter|leave))$", file.read_text(errors="replace"), re.M))
+        return piecewise
+    return {
+        "instructions a resume() and yield()": (per_piece(run(YIELDS), 1_000, 11_000), 1_040),
+        "instructions there and back by channels": (per_piece(run(CHANNELS), 1_000, 11_000), 1_900),
+        "functions that enter or leave as a whole": (len(called), 0),
+    }
 
 
 def hello():

@@ -10,6 +10,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::Duration;
 
 use apus_zend::arg::{Made, Me};
 use apus_zend::object::Object;
@@ -35,33 +36,45 @@ pub(super) enum Done {
 /// What a waiter gets: the number of its case (0 outside `select()`), and what came of it.
 pub(super) type Got = (usize, Done);
 
-/// The values that a waiter wants to push: one, without an allocation of its own, or those of its cases.
+/// The values that a waiter wants to push.
 #[derive(Default)]
-pub(super) struct Offer {
-    one: Cell<Option<Value>>,
-    by_case: RefCell<Vec<Option<Value>>>,
+pub(super) struct Offer(Cell<Offered>);
+
+#[derive(Default)]
+enum Offered {
+    #[default]
+    Nothing,
+    /// One, without an allocation of its own.
+    One(Value),
+    /// Those of its cases.
+    ByCase(Box<[Option<Value>]>),
 }
 
 impl Offer {
     fn one(value: Value) -> Self {
-        Self { one: Cell::new(Some(value)), by_case: RefCell::default() }
+        Self(Cell::new(Offered::One(value)))
     }
 
     pub(super) fn by_case(values: Vec<Option<Value>>) -> Self {
-        Self { one: Cell::new(None), by_case: RefCell::new(values) }
+        Self(Cell::new(Offered::ByCase(values.into())))
     }
 
     fn take(&self, case: usize) -> Option<Value> {
-        self.one.take().or_else(|| self.by_case.borrow_mut().get_mut(case).and_then(Option::take))
+        match self.0.take() {
+            Offered::Nothing => None,
+            Offered::One(value) => Some(value),
+            Offered::ByCase(mut values) => {
+                let value = values.get_mut(case).and_then(Option::take);
+                self.0.set(Offered::ByCase(values));
+                value
+            }
+        }
     }
 
     /// Gives back what nobody took; a waiter that has left a line may stay there for a while.
     #[inline]
     pub(super) fn clear(&self) {
-        drop(self.one.take());
-        if !self.by_case.borrow().is_empty() {
-            drop(self.by_case.take());
-        }
+        drop(self.0.take());
     }
 }
 
@@ -301,20 +314,20 @@ fn finish(call: &Call, channel: &Channel, done: Done, served: Option<Rc<ChannelW
 #[inline(always)]
 fn wait(
     call: &Call,
+    channel: &Channel,
     what: &'static str,
-    line: impl Fn(&Channel) -> &Line<Got, usize, Offer>,
+    line: &Line<Got, usize, Offer>,
     offer: Offer,
-    timeout: Timeout,
+    limit: Option<Duration>,
 ) -> Result<(), Raise> {
-    let channel = call.this::<Channel>()?;
     let state = State::get()?;
     let waiter = Waiter::renew(channel.spare.take(), &state, what, offer)?;
-    line(channel).join(&waiter, 0);
-    let waited = waiter.wait(&state, what, timeout.limit_or_none());
+    line.join(&waiter, 0);
+    let waited = waiter.wait(&state, what, limit);
     if !matches!(waited, Ok(Ok(_))) {
-        line(channel).left();
+        line.left();
         if waited.is_err() && state.is_stuck() {
-            channel.tell_discarded(&state, what, line(channel).len() + 1);
+            channel.tell_discarded(&state, what, line.len() + 1);
         }
     }
     waiter.offer.clear();
@@ -329,8 +342,8 @@ fn wait(
 }
 
 #[inline]
-fn timeout(call: &Call, index: usize) -> Result<Timeout, Raise> {
-    if call.count() <= index { Ok(Timeout::NEVER) } else { Timeout::of(call, index, -1.0) }
+fn limit(call: &Call, index: usize) -> Result<Option<Duration>, Raise> {
+    if call.count() <= index { Ok(None) } else { Ok(Timeout::of(call, index, -1.0)?.limit_or_none()) }
 }
 
 fn construct(size: i64) -> Made<Channel, 1> {
@@ -340,7 +353,7 @@ fn construct(size: i64) -> Made<Channel, 1> {
 
 fn push(call: &Call) -> Result<(), Raise> {
     let channel = call.this::<Channel>()?;
-    let timeout = timeout(call, 1)?;
+    let limit = limit(call, 1)?;
     if channel.takes_quietly() {
         channel.buffer.borrow_mut().push_back(call.value(0));
         call.ret(true)?;
@@ -351,21 +364,21 @@ fn push(call: &Call) -> Result<(), Raise> {
         Tried::Done(done, served) => finish(call, channel, done, served),
         Tried::NotNow => {
             let offer = value.map(Offer::one).unwrap_or_default();
-            wait(call, PUSH, |channel| &channel.producers, offer, timeout)
+            wait(call, channel, PUSH, &channel.producers, offer, limit)
         }
     }
 }
 
 fn pop(call: &Call) -> Result<(), Raise> {
     let channel = call.this::<Channel>()?;
-    let timeout = timeout(call, 0)?;
+    let limit = limit(call, 0)?;
     if let Some(value) = channel.give_quietly() {
         call.ret(value)?;
         return set_err(call, channel, OK);
     }
     match channel.try_pop() {
         Tried::Done(done, served) => finish(call, channel, done, served),
-        Tried::NotNow => wait(call, POP, |channel| &channel.consumers, Offer::default(), timeout),
+        Tried::NotNow => wait(call, channel, POP, &channel.consumers, Offer::default(), limit),
     }
 }
 
